@@ -1,0 +1,1 @@
+"""Who answers: models, roles, reply parsing, feedback, ledger, journal and the recorder protocol."""

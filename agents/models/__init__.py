@@ -1,0 +1,1 @@
+"""Models: what answers a prompt. `agents/models/base.py` has the words; one module per kind of model."""

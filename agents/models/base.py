@@ -1,0 +1,139 @@
+"""Request, reply and the `Model` protocol: one call of `complete` is one try; retries, books and the journal are the caller's."""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Names a call or an attempt within a run, from the trajectory's state only; never reused."""
+
+    trajectory: str
+    role: str
+    round: int
+    lineage: int = 0
+    sample: int = 0
+
+    @property
+    def key(self) -> str:
+        return f"{self.trajectory}/{self.role}/{self.round}/{self.lineage}/{self.sample}"
+
+    @property
+    def attempt(self) -> str:
+        """The attempt's id within its trajectory; sorts in the order of rounds, lineages and samples."""
+        return f"{self.round:03d}.{self.lineage:02d}.{self.sample:02d}"
+
+
+@dataclass(frozen=True)
+class Ancestor:
+    """An earlier candidate shown to an optimiser: its source and the public digest of its evaluation."""
+
+    attempt: str
+    source: str
+    digest: dict[str, Any]
+    strategy: str = ""
+
+
+@dataclass(frozen=True)
+class Brief:
+    """What the messages were rendered from, typed, for models that do not read prose."""
+
+    task_id: str
+    role: str
+    parent: str | None = None
+    """Source of the candidate to repair, reflect on or improve."""
+    digest: dict[str, Any] | None = None
+    """`agents.feedback.digest` of the parent's evaluation."""
+    ancestors: tuple[Ancestor, ...] = ()
+    lessons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Sampling:
+    temperature: float | None = None
+    max_tokens: int = 16384
+    seed: int | None = None
+
+
+@dataclass(frozen=True)
+class Request:
+    messages: tuple[dict[str, str], ...]
+    """`{"role": "system"|"user"|"assistant", "content": text}`."""
+    identity: Identity
+    brief: Brief
+    sampling: Sampling = Sampling()
+    tools: tuple[dict[str, Any], ...] = ()
+
+    @property
+    def sha(self) -> str:
+        """Digest of what the model is asked (messages, tools, sampling), not of who asks."""
+        body = json.dumps([self.messages, self.tools, asdict(self.sampling)], sort_keys=True, ensure_ascii=False)
+        return hashlib.sha256(body.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Tokens in disjoint kinds; `reasoning` is a part of `output`."""
+
+    input: int = 0
+    cache_read: int = 0
+    cache_write_5m: int = 0
+    cache_write_1h: int = 0
+    output: int = 0
+    reasoning: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.input + self.cache_read + self.cache_write_5m + self.cache_write_1h + self.output
+
+
+@dataclass
+class Reply:
+    text: str
+    model: str
+    """The model that the provider says it served."""
+    finish_reason: str = "stop"
+    tool_calls: list[dict[str, Any]] = field(default_factory=list)
+    usage: Usage | None = None
+    usage_raw: dict[str, Any] | None = None
+    """The provider's usage object, verbatim."""
+    usage_source: str = "provider"
+    """`provider`, `partial`, `counted` or `unknown`."""
+    request_id: str | None = None
+    tier: str = "standard"
+    first_token: float | None = None
+    """Unix time of the first token, where the reply was streamed."""
+
+
+class CallError(Exception):
+    """A try that gave no reply. `outcome` is one of `OUTCOMES`; what was billed all the same is in `usage`."""
+
+    def __init__(self, outcome: str, message: str, *, retry_after: float | None = None, usage_raw: dict[str, Any] | None = None,
+                 usage: Usage | None = None, usage_source: str = "unknown", request_id: str | None = None):  # fmt: skip
+        super().__init__(message)
+        self.outcome = outcome
+        self.retry_after = retry_after
+        self.usage_raw = usage_raw
+        self.usage = usage
+        self.usage_source = usage_source
+        self.request_id = request_id
+
+
+OUTCOMES = ("ok", "timeout", "connection", "429", "5xx", "cut_stream", "cancelled", "auth", "bad_request", "context_overflow", "refused", "declined")
+RETRIABLE = frozenset({"timeout", "connection", "429", "5xx", "cut_stream"})
+
+
+class Model(Protocol):
+    """What answers a prompt. `name` is the value that the user typed (`templates`, `openai/gpt-5`)."""
+
+    name: str
+    free: bool
+    """No money is ever charged for this model's tokens (embedded or replayed)."""
+
+    async def complete(self, request: Request) -> Reply:
+        """One try. Raises `CallError`; a reply of any content is a reply."""
+        ...
+
+    async def close(self) -> None: ...

@@ -1,0 +1,1 @@
+"""What is asked: tasks, suites, contracts, checkers and lint."""

@@ -1,0 +1,119 @@
+"""A task: an operator to implement, the inputs it is tried on, and what a right answer is."""
+
+import hashlib
+import inspect
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import torch
+
+from benchmark.draw import Draw
+
+Arguments = dict[str, Any]
+"""Arguments of one call by parameter name: tensors, or JSON-like values, or torch dtypes, or lists of these."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One concrete input set. `make(draw)` returns the arguments, from (case, seed) and nothing else."""
+
+    name: str
+    make: Callable[[Draw], Arguments]
+    held_out: bool = False
+    """Never shown in a prompt or in feedback."""
+
+    def arguments(self, task_id: str, seed: int, device: str = "cpu") -> Arguments:
+        """Inputs on `device`; the same (task, case, seed) gives the same values everywhere."""
+        key = f"{task_id}/{self.name}/{seed}".encode()
+        return self.make(Draw(int.from_bytes(hashlib.sha256(key).digest()[:7]), device))
+
+
+@dataclass(frozen=True)
+class Contract:
+    """What a right answer is, apart from the values that the reference gives."""
+
+    checker: "Checker"
+    accumulate: str = "float32"
+    """The dtype in which sums are to be accumulated."""
+    mutates: tuple[str, ...] = ()
+    """Parameters that the operator writes; every other argument must be left as it was."""
+    tf32: bool = False
+    """Whether TF32 products count as fp32."""
+    notes: tuple[str, ...] = ()
+    """Further clauses, one sentence each: rounding, scale axis, clamp, NaN rules, ties."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """An operator. The docstring of `reference` is the semantics that the model is given."""
+
+    id: str
+    category: str
+    source: str
+    reference: Callable[..., Any]
+    cases: tuple[Case, ...]
+    timing: tuple[Case, ...]
+    contract: Contract
+    entry: str = ""
+    """The function's name in a candidate; `kernel_function` is accepted too. Defaults to the last part of the id."""
+    honest: Callable[..., Any] | None = None
+    """The honest same-dtype computation whose error sets the budget, where it is not `reference` itself."""
+    exempt: dict[str, str] = field(default_factory=dict)
+    """Lint probes that this task is exempt from, by name, with the reason."""
+
+    @property
+    def suite(self) -> str:
+        return self.id.partition("/")[0]
+
+    @property
+    def name(self) -> str:
+        return self.id.rpartition("/")[2]
+
+    @property
+    def entry_name(self) -> str:
+        return self.entry or self.name
+
+    @property
+    def signature(self) -> str:
+        """`name(parameters)` as a candidate must define it."""
+        return f"{self.entry_name}{inspect.signature(self.reference)}"
+
+    @cached_property
+    def sha(self) -> str:
+        """Digest of everything that a verdict depends on: reference, cases and contract."""
+        parts = [self.id, self.entry_name, inspect.getsource(self.reference), repr(self.contract)]
+        parts += [json.dumps([c.name, c.held_out]) for c in (*self.cases, *self.timing)]
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+    def case(self, name: str) -> Case:
+        return next(c for c in (*self.cases, *self.timing) if c.name == name)
+
+
+@dataclass(frozen=True)
+class Oracle:
+    """The truth for one case: outputs in fp64 (or exact integers), and an honest same-dtype computation."""
+
+    expected: tuple[torch.Tensor, ...]
+    honest: tuple[torch.Tensor, ...]
+
+
+@dataclass(frozen=True)
+class Check:
+    """A checker's answer. `kind` is a verdict of `tools.evaluation` when not ok; numbers are finite or None."""
+
+    ok: bool
+    kind: str = "pass"
+    message: str = ""
+    max_abs: float | None = None
+    rel_rms: float | None = None
+    worst_index: tuple[int, ...] | None = None
+    matched: float | None = None
+    """Share of elements within tolerance."""
+    tolerance: float | None = None
+
+
+Checker = Callable[[Oracle, tuple[torch.Tensor, ...], Arguments], Check]
+"""`checker(oracle, actual, arguments)`, all on CPU; an object of a small frozen dataclass, so that its repr enters `Task.sha`."""

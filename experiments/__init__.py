@@ -1,0 +1,1 @@
+"""What people run: run, audit, the run store and the Hydra configuration."""

@@ -1,0 +1,1 @@
+"""What is said: Jinja2 templates by role, and Triton facts."""

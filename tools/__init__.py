@@ -1,0 +1,1 @@
+"""What agents can do: the executor (compile, test, profile), platforms and command-line tools."""

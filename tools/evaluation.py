@@ -1,0 +1,129 @@
+"""The verdict on a candidate, with the evidence of every stage (DESIGN 4.2)."""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+VERDICTS = (
+    "pass", "no_code", "syntax_error", "import_error", "missing_entry", "compile_error", "launch_error", "runtime_error",
+    "device_mismatch", "wrong_shape", "wrong_dtype", "wrong_numeric", "nonfinite", "nondeterministic", "input_mutated",
+    "aliasing", "out_of_bounds", "data_race", "not_triton", "timeout", "oom", "crash", "forbidden", "suspected_hack",
+    "below_floor", "unsupported", "task_invalid", "infra_error",
+)  # fmt: skip
+NO_VERDICT = frozenset({"unsupported", "task_invalid", "infra_error"})
+"""Verdicts that never count against a candidate."""
+STAGES = ("parse", "static", "import", "compile", "correctness", "adversarial", "timing", "profile")
+
+
+@dataclass
+class Failure:
+    """Why a stage failed: `kind` is the verdict, `message` one line, `detail` what a model can use (numbers, compiler lines)."""
+
+    kind: str
+    message: str
+    detail: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class CaseResult:
+    case: str
+    held_out: bool
+    ok: bool
+    max_abs: float | None = None
+    rel_rms: float | None = None
+    worst_index: list[int] | None = None
+    matched: float | None = None
+    tolerance: float | None = None
+    kind: str = "pass"
+    message: str = ""
+
+
+@dataclass
+class TimedSize:
+    """Medians in microseconds; `ci` is the 95 % bootstrap interval of the speedup."""
+
+    case: str
+    baseline_us: float
+    candidate_us: float
+    speedup: float
+    ci: list[float]
+
+
+@dataclass
+class Timing:
+    """Measured on a device, never modelled. `speedup` is the geometric mean over sizes."""
+
+    baseline: str
+    sizes: list[TimedSize]
+    speedup: float
+    ci: list[float]
+    claim_ok: bool | None = None
+    method: str = ""
+
+
+@dataclass
+class Evaluation:
+    candidate_sha: str
+    task_id: str
+    task_sha: str = ""
+    environment_sha: str = ""
+    settings_sha: str = ""
+    mode: str = ""
+    """`simulated` or `device`."""
+    platform: str = ""
+    device: str = ""
+    verdict: str = "infra_error"
+    stage: str = "parse"
+    """The last stage that was reached."""
+    compiled: bool = False
+    correct: bool = False
+    error: Failure | None = None
+    facts: dict[str, Any] = field(default_factory=dict)
+    """Static facts about the source, for reports; they decide nothing."""
+    cases: list[CaseResult] = field(default_factory=list)
+    compile: list[dict[str, Any]] = field(default_factory=list)
+    """Per target: `{target, kernels [{name, registers, spills, shared_bytes}], seconds, error}`."""
+    launches: int | None = None
+    memory: dict[str, Any] | None = None
+    timing: Timing | None = None
+    no_timing: str = ""
+    """Why `timing` is null."""
+    modelled: dict[str, Any] | None = None
+    profile: dict[str, Any] | None = None
+    isolation: dict[str, Any] = field(default_factory=dict)
+    data_path: str = ""
+    versions: dict[str, str] = field(default_factory=dict)
+    resources: dict[str, float] = field(default_factory=dict)
+    logs: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def success(self) -> bool:
+        return self.verdict == "pass"
+
+    @property
+    def speedup(self) -> float | None:
+        """Measured speedup against the baseline (> 1 is faster), or None with `no_timing` as the reason."""
+        return self.timing.speedup if self.timing else None
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "Evaluation":
+        data = dict(data)
+        if data.get("error"):
+            data["error"] = Failure(**data["error"])
+        data["cases"] = [CaseResult(**c) for c in data.get("cases", [])]
+        if data.get("timing"):
+            timing = dict(data["timing"])
+            timing["sizes"] = [TimedSize(**s) for s in timing["sizes"]]
+            data["timing"] = Timing(**timing)
+        return cls(**data)
+
+    def public(self) -> dict[str, Any]:
+        """What models and clients may see: a held-out failure is only "fails on inputs not shown", without numbers or logs."""
+        data = self.to_dict()
+        data["cases"] = [c for c in data["cases"] if not c["held_out"]]
+        if any(c.held_out and not c.ok for c in self.cases) and all(c.ok for c in self.cases if not c.held_out):
+            data["error"] = asdict(Failure(self.verdict, "fails on inputs not shown"))
+            data["logs"] = {}
+        return data

@@ -1,0 +1,28 @@
+"""What an evaluation is asked to do; its digest enters the evaluation's key."""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+
+
+@dataclass(frozen=True)
+class Settings:
+    device: str = "auto"
+    """`auto` (a GPU where there is one, else the simulated device), `simulated`, `cuda` or `cuda:N`."""
+    targets: tuple[str, ...] = ("cuda:90",)
+    """Compilation targets in simulated mode."""
+    sandbox: str = "auto"
+    """Isolation level: `auto` (the strongest that works, but never `process`), `full`, `landlock` or `process`."""
+    timing: str = "short"
+    """`short` (the task's ladder), `off`."""
+    seed: int = 0
+    import_s: float = 20.0
+    compile_s: float = 20.0
+    """Seconds per kernel and target."""
+    case_s: float = 20.0
+    """Seconds per correctness case, compilation excluded."""
+    timing_s: float = 60.0
+
+    @property
+    def sha(self) -> str:
+        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:16]
