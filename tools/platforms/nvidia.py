@@ -1,0 +1,120 @@
+"""NVIDIA GPUs: vendor figures, detection without a CUDA context, resource usage of a cubin."""
+
+import ctypes
+import re
+import subprocess
+import tempfile
+
+from tools.platforms.sheet import Device, HardwareSheet, Usage
+
+BACKEND = "cuda"
+_HOPPER_FLOPS = {
+    "float64": 33.5e12,
+    "float32": 66.9e12,
+    "tensorfloat32": 494.7e12,
+    "float16": 989.4e12,
+    "bfloat16": 989.4e12,
+    "float8": 1978.9e12,
+    "int8": 1978.9e12,
+}
+_HOPPER_SOURCE = "NVIDIA H100 Tensor Core GPU Architecture whitepaper v1.04; CUDA C++ Programming Guide, compute capability 9.0"
+
+H100 = HardwareSheet(
+    name="NVIDIA H100 80GB HBM3",
+    target="cuda:90",
+    multiprocessors=132,
+    memory_bytes=80 << 30,
+    memory_bandwidth=3.35e12,
+    peak_flops=_HOPPER_FLOPS,
+    shared_per_block=227 << 10,
+    shared_per_multiprocessor=228 << 10,
+    registers_per_multiprocessor=65536,
+    max_threads_per_multiprocessor=2048,
+    max_threads_per_block=1024,
+    l2_bytes=50 << 20,
+    warp_size=32,
+    source=f"{_HOPPER_SOURCE}; H100 SXM5 datasheet",
+)
+H200 = HardwareSheet(
+    name="NVIDIA H200",
+    target="cuda:90",
+    multiprocessors=132,
+    memory_bytes=141 * 10**9,
+    memory_bandwidth=4.8e12,
+    peak_flops=_HOPPER_FLOPS,
+    shared_per_block=227 << 10,
+    shared_per_multiprocessor=228 << 10,
+    registers_per_multiprocessor=65536,
+    max_threads_per_multiprocessor=2048,
+    max_threads_per_block=1024,
+    l2_bytes=50 << 20,
+    warp_size=32,
+    source=f"{_HOPPER_SOURCE}; H200 SXM datasheet",
+)
+A100 = HardwareSheet(
+    name="NVIDIA A100-SXM4-80GB",
+    target="cuda:80",
+    multiprocessors=108,
+    memory_bytes=80 << 30,
+    memory_bandwidth=2.039e12,
+    peak_flops={
+        "float64": 9.7e12,
+        "float32": 19.5e12,
+        "tensorfloat32": 156e12,
+        "float16": 312e12,
+        "bfloat16": 312e12,
+        "int8": 624e12,
+    },
+    shared_per_block=163 << 10,
+    shared_per_multiprocessor=164 << 10,
+    registers_per_multiprocessor=65536,
+    max_threads_per_multiprocessor=2048,
+    max_threads_per_block=1024,
+    l2_bytes=40 << 20,
+    warp_size=32,
+    source="NVIDIA A100 Tensor Core GPU Architecture whitepaper v1.0; A100 80GB SXM datasheet; CUDA C++ Programming Guide, compute capability 8.0",
+)
+SHEETS = {"h100": H100, "h200": H200, "a100": A100}
+
+
+def detect() -> Device | None:
+    """The GPUs that torch sees, or None. Asks NVML, so that no CUDA context is made where torch can avoid it."""
+    import torch
+
+    if torch.version.cuda is None:
+        return None
+    count = torch.cuda.device_count()
+    if not count:
+        return None
+    name = _name() or torch.cuda.get_device_name(0)
+    sheet = next((s for key, s in SHEETS.items() if key in name.lower()), None)
+    return Device("nvidia", name, count, "cuda:0", sheet)
+
+
+def _name() -> str:
+    """The first GPU's name from NVML, or "" where NVML is missing."""
+    try:
+        nvml = ctypes.CDLL("libnvidia-ml.so.1")
+    except OSError:
+        return ""
+    handle, text = ctypes.c_void_p(), ctypes.create_string_buffer(96)
+    if nvml.nvmlInit_v2():
+        return ""
+    failed = nvml.nvmlDeviceGetHandleByIndex_v2(0, ctypes.byref(handle)) or nvml.nvmlDeviceGetName(handle, text, len(text))
+    nvml.nvmlShutdown()
+    return "" if failed else text.value.decode()
+
+
+def usage(binary: bytes, kernel: str, shared_bytes: int) -> Usage:
+    """Read from the cubin by `cuobjdump -res-usage`. `shared_bytes` is the dynamic part, which the launch asks for."""
+    from triton import knobs
+
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        file.write(binary)
+        file.flush()
+        run = subprocess.run([knobs.nvidia.cuobjdump.path, "-res-usage", file.name], capture_output=True, text=True)
+    found = re.search(rf"Function {re.escape(kernel)}:\s*REG:(\d+) STACK:(\d+) SHARED:(\d+) LOCAL:(\d+)", run.stdout)
+    if found is None:
+        return Usage(None, None, shared_bytes)
+    registers, stack, static, local = map(int, found.groups())
+    return Usage(registers, max(stack, local) // 4, shared_bytes + static)
