@@ -3,7 +3,7 @@
 import hashlib
 import inspect
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -29,6 +29,28 @@ class Case:
         """Inputs on `device`; the same (task, case, seed) gives the same values everywhere."""
         key = f"{task_id}/{self.name}/{seed}".encode()
         return self.make(Draw(int.from_bytes(hashlib.sha256(key).digest()[:7]), device))
+
+
+Maker = Callable[[Draw], Arguments]
+
+
+def shown(makers: dict[str, Maker]) -> tuple[Case, ...]:
+    """Correctness cases by name."""
+    return tuple(Case(name, make) for name, make in makers.items())
+
+
+def hidden(makers: dict[str, Maker]) -> tuple[Case, ...]:
+    """Held-out correctness cases by name."""
+    return tuple(Case(name, make, held_out=True) for name, make in makers.items())
+
+
+def timed(make: Callable[..., Arguments], sizes: Iterable[tuple[Any, ...]]) -> tuple[Case, ...]:
+    """A timing case `make(draw, *size)` for each size."""
+    return tuple(Case("time-" + "x".join(map(_size_name, size)), lambda draw, size=size: make(draw, *size)) for size in sizes)
+
+
+def _size_name(part: Any) -> str:
+    return str(part).removeprefix("torch.")
 
 
 @dataclass(frozen=True)
@@ -61,6 +83,9 @@ class Task:
     """The function's name in a candidate; `kernel_function` is accepted too. Defaults to the last part of the id."""
     honest: Callable[..., Any] | None = None
     """The honest same-dtype computation whose error sets the budget, where it is not `reference` itself."""
+    magnitude: Callable[..., Any] | None = None
+    """Called like `reference`: the sum of the absolute terms of each output (|a| @ |b| for a dot product). Rounding
+    of the accumulation dtype is allowed in proportion to it."""
     exempt: dict[str, str] = field(default_factory=dict)
     """Lint probes that this task is exempt from, by name, with the reason."""
 
@@ -98,6 +123,8 @@ class Oracle:
 
     expected: tuple[torch.Tensor, ...]
     honest: tuple[torch.Tensor, ...]
+    magnitude: tuple[torch.Tensor, ...] = ()
+    """Sums of the absolute terms of each output, where the task gives them."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,67 @@
+"""The truth for a case: the reference in fp64, and an honest computation in the case's own dtypes."""
+
+from typing import Any
+
+import torch
+
+from benchmark.task import Arguments, Oracle, Task
+
+
+def compute(task: Task, arguments: Arguments) -> Oracle:
+    """The oracle for `arguments`, which are left as they are. Runs where the arguments lie."""
+    exact, own = upcast(arguments), copied(arguments)
+    expected = outputs(task, task.reference(**exact), exact)
+    honest = outputs(task, (task.honest or task.reference)(**own), own)
+    magnitude: tuple[torch.Tensor, ...] = ()
+    if task.magnitude:
+        magnitude = tuple(flattened(task.magnitude(**upcast(arguments))))
+    return Oracle(expected, honest, magnitude)
+
+
+def outputs(task: Task, result: Any, arguments: Arguments) -> tuple[torch.Tensor, ...]:
+    """What is compared: the returned tensors in order, then the arguments that the operator writes.
+
+    A returned argument counts once, so that an in-place operator may return it or nothing. Raises TypeError for
+    a return value that holds anything but tensors.
+    """
+    written = [arguments[name] for name in task.contract.mutates]
+    returned = [tensor for tensor in flattened(result) if not any(tensor is argument for argument in written)]
+    return (*returned, *written)
+
+
+def flattened(result: Any) -> list[torch.Tensor]:
+    if isinstance(result, torch.Tensor):
+        return [result]
+    if result is None:
+        return []
+    if isinstance(result, list | tuple):
+        return [tensor for item in result for tensor in flattened(item)]
+    if isinstance(result, dict):
+        return flattened(list(result.values()))
+    raise TypeError(f"returned {type(result).__name__} where a tensor is expected")
+
+
+def upcast(value: Any) -> Any:
+    """A copy in which floats are fp64 (complex128), tensors and dtypes alike; integers stay integers."""
+    if isinstance(value, dict):
+        return {name: upcast(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(upcast(item) for item in value)
+    if isinstance(value, torch.dtype):
+        return wide(value)
+    return value.to(wide(value.dtype), copy=True) if isinstance(value, torch.Tensor) else value
+
+
+def copied(value: Any) -> Any:
+    """A copy that shares no memory with `value`."""
+    if isinstance(value, dict):
+        return {name: copied(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(copied(item) for item in value)
+    return value.clone() if isinstance(value, torch.Tensor) else value
+
+
+def wide(dtype: torch.dtype) -> torch.dtype:
+    if dtype.is_floating_point:
+        return torch.float64
+    return torch.complex128 if dtype.is_complex else dtype

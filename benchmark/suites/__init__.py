@@ -1,0 +1,85 @@
+"""The suites, imported when they are asked for: naming them costs no torch."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING
+
+from benchmark.errors import UserError, unknown
+
+if TYPE_CHECKING:
+    from benchmark.task import Task
+
+
+@dataclass(frozen=True)
+class Suite:
+    name: str
+    tasks: tuple["Task", ...]
+
+    @property
+    def categories(self) -> list[str]:
+        return sorted({task.category for task in self.tasks})
+
+
+def names() -> list[str]:
+    return sorted(module.name for module in iter_modules(__path__) if not module.name.startswith("_"))
+
+
+def load(suite: str) -> Suite:
+    if suite not in names():
+        raise unknown("suite", suite, names())
+    return Suite(suite, tuple(import_module(f"{__name__}.{suite}").TASKS))
+
+
+def find(task_id: str) -> "Task":
+    """The task `suite/name`, or the user's own, `./file.py:function`."""
+    path, colon, function = task_id.rpartition(":")
+    if colon and path.endswith(".py"):
+        from benchmark.own import own_task
+
+        return own_task(task_id, path, function)
+    suite, slash, _ = task_id.partition("/")
+    if not slash:
+        raise UserError(f"No task {task_id!r}: name it suite/task, as in quick/gelu, or ./file.py:function; `python -m benchmark.list` shows all.")
+    by_id = {task.id: task for task in load(suite).tasks}
+    if task_id not in by_id:
+        raise unknown("task", task_id, by_id)
+    return by_id[task_id]
+
+
+def select(
+    suite: str,
+    category: Sequence[str] | str | None = None,
+    tasks: Sequence[str] | str | None = None,
+    source: str | None = None,
+    limit: int | None = None,
+    sample_seed: int | None = None,
+) -> list["Task"]:
+    """Tasks of a suite in its order. `tasks` are names or ids; `limit` takes the first ones, or with `sample_seed` a random few."""
+    chosen = list(load(suite).tasks)
+    if category:
+        chosen = _keep(chosen, "category", category, [task.category for task in chosen])
+    if source:
+        chosen = _keep(chosen, "source", source, [task.source for task in chosen])
+    if tasks:
+        wanted = [name if "/" in name else f"{suite}/{name}" for name in _listed(tasks)]
+        chosen = _keep(chosen, "task", wanted, [task.id for task in chosen])
+    if limit is not None and limit < len(chosen):
+        order = range(len(chosen))
+        kept = order[:limit] if sample_seed is None else sorted(random.Random(sample_seed).sample(order, limit))
+        chosen = [chosen[index] for index in kept]
+    return chosen
+
+
+def _keep(tasks: list["Task"], kind: str, wanted: Sequence[str] | str, values: list[str]) -> list["Task"]:
+    wanted = _listed(wanted)
+    for name in wanted:
+        if name not in values:
+            raise unknown(kind, name, set(values))
+    return [task for task, value in zip(tasks, values, strict=True) if value in wanted]
+
+
+def _listed(names: Sequence[str] | str) -> list[str]:
+    return [names] if isinstance(names, str) else list(names)
