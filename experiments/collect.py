@@ -1,0 +1,75 @@
+"""Hydra's part: it composes one config, or many under `-m`, and nothing else; it leaves no files, and its errors become one sentence."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import hydra
+from hydra.core.hydra_config import HydraConfig
+from hydra.errors import HydraException, MissingConfigException, OverrideParseException
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from benchmark.errors import UserError, unknown
+from experiments.config import Collected
+from scaffolds import loader
+
+
+def collect() -> list[Collected]:
+    """The composed configs of the command line, in order; empty when it only asked to be shown something (`--cfg`, `--info`)."""
+    collected: list[Collected] = []
+
+    @hydra.main(version_base="1.3", config_path="pkg://experiments.conf", config_name="config")
+    def keep(config: DictConfig) -> None:
+        body = OmegaConf.to_container(config, resolve=True)
+        assert isinstance(body, dict)
+        choices = HydraConfig.get().runtime.choices
+        overrides = list(HydraConfig.get().overrides.task)
+        collected.append(Collected(body, {k: v for k, v in choices.items() if not k.startswith("hydra/")}, overrides))
+
+    loader.register()
+    with quiet():
+        try:
+            keep()
+        except (HydraException, OmegaConfBaseException) as error:
+            raise sentence(error) from error
+    return collected
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Hydra raises instead of printing and exiting, and what it insists on writing under `-m` goes away with a scratch directory."""
+    before = os.environ.get("HYDRA_FULL_ERROR")
+    os.environ["HYDRA_FULL_ERROR"] = "1"
+    with tempfile.TemporaryDirectory(prefix="kernelwright-") as scratch:
+        OmegaConf.register_new_resolver("scratch", lambda: scratch, replace=True)
+        try:
+            yield
+        finally:
+            os.environ.pop("HYDRA_FULL_ERROR") if before is None else os.environ.update(HYDRA_FULL_ERROR=before)
+
+
+def sentence(error: BaseException) -> UserError:
+    """Hydra's and OmegaConf's complaint as one sentence with the near names."""
+    if isinstance(error, MissingConfigException) and error.missing_cfg_file and error.options is not None:
+        group, _, name = error.missing_cfg_file.rpartition("/")
+        return unknown(group or "config", name, error.options)
+    cause: Any = error if isinstance(error, OmegaConfBaseException) else error.__cause__
+    if isinstance(cause, OmegaConfBaseException) and cause.full_key:
+        parent = cause.parent_node
+        if not isinstance(parent, DictConfig):
+            return UserError(f"{str(cause.full_key).rpartition('.')[0]} is a plain value, it has no key {str(cause.key)!r}.")
+        keys = [str(k) for k in parent]
+        prefix = str(cause.full_key).rpartition(".")[0]
+        if str(cause.key) not in keys:
+            return unknown("key", str(cause.full_key), [f"{prefix}.{key}" if prefix else key for key in keys if key != "hydra"])
+        return UserError(f"{cause.full_key}: {first_line(cause)}")
+    if isinstance(error, OverrideParseException):
+        return UserError(f"Cannot read {error.override!r} ({first_line(error)[:-1]}): write key=value, and quote it for the shell where it holds brackets or spaces.")
+    return UserError(first_line(error))
+
+
+def first_line(error: BaseException) -> str:
+    return str(error).strip().splitlines()[0].rstrip(".") + "."

@@ -1,0 +1,146 @@
+"""What a run is asked to do, as plain dataclasses made from Hydra's composed config; every wrong key or value is one sentence."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+from benchmark.errors import UserError, unknown
+
+
+@dataclass
+class Benchmark:
+    suite: str = "quick"
+    category: str | list[str] | None = None
+    tasks: str | list[str] | None = None
+    source: str | list[str] | None = None
+    limit: int | None = None
+    sample_seed: int | None = None
+
+
+@dataclass
+class Executor:
+    device: str = "auto"
+    targets: list[str] | None = None
+    sandbox: str = "auto"
+    workers: int | None = None
+    gpus: list[int] | int | None = None
+    timing: str = "short"
+
+
+@dataclass
+class Budget:
+    tokens: int | None = None
+    usd: float | None = None
+    evaluations: int | None = None
+    gpu_s: float | None = None
+    wall_s: float | None = None
+
+
+@dataclass
+class RunConfig:
+    """One run. `scaffold` holds the chosen scaffold's fields, which its own dataclass checks."""
+
+    scaffold_name: str
+    scaffold: dict[str, Any]
+    benchmark: Benchmark = field(default_factory=Benchmark)
+    executor: Executor = field(default_factory=Executor)
+    budget: Budget = field(default_factory=Budget)
+    rounds: int | None = None
+    model: str = "templates"
+    model_args: dict[str, Any] = field(default_factory=dict)
+    task: str | None = None
+    task_args: dict[str, Any] = field(default_factory=dict)
+    seed: int | list[int] = 0
+    prices: dict[str, Any] = field(default_factory=dict)
+    concurrency: int | None = None
+    resume: str | None = None
+    runs_dir: str = "runs"
+    run_id: str | None = None
+
+    @property
+    def seeds(self) -> list[int]:
+        return self.seed if isinstance(self.seed, list) else [self.seed]
+
+
+@dataclass
+class Collected:
+    """What Hydra composed: the config as plain values, the chosen option of each group, and the overrides as they were typed."""
+
+    body: dict[str, Any]
+    choices: dict[str, str]
+    overrides: list[str]
+
+
+POSITIVE = ("rounds", "concurrency", "executor.workers", "benchmark.limit")
+"""Keys that must be at least 1; budgets must be above 0."""
+
+
+def parse(composed: Mapping[str, Any], scaffold: str) -> RunConfig:
+    """The checked config; raises UserError on the first key or value that is wrong."""
+    if "scaffold_name" in composed:
+        raise unknown("key", "scaffold_name", known(RunConfig))
+    config = build(RunConfig, {**composed, "scaffold_name": scaffold})
+    for key, value in flat(config):
+        if key in POSITIVE and value is not None and value < 1:
+            raise UserError(f"{key} must be at least 1, not {value}.")
+        if key.startswith("budget.") and value is not None and value <= 0:
+            raise UserError(f"{key} must be above 0, not {value:g}; null is unlimited.")
+    if config.run_id is not None and ("/" in config.run_id or config.run_id in ("", ".", "..")):
+        raise UserError(f"run_id must be a plain name, not {config.run_id!r}; runs_dir says where runs lie.")
+    if not config.seeds or len(set(config.seeds)) < len(config.seeds):
+        raise UserError(f"seed must be a number or a list of different numbers, not {config.seed}.")
+    return config
+
+
+def build(kind: type, values: Mapping[str, Any], prefix: str = "") -> Any:
+    """An instance of a dataclass from nested mappings, with keys and types checked."""
+    hints = get_type_hints(kind)
+    for key in values:
+        if key not in hints:
+            raise unknown("key", prefix + str(key), [prefix + name for name in known(kind)])
+    made = {}
+    for key, value in values.items():
+        hint = hints[key]
+        if is_dataclass(hint):
+            if not isinstance(value, Mapping):
+                raise UserError(f"{prefix}{key} is a group of keys; set one as {prefix}{key}.{fields(hint)[0].name}=..., not {value!r}.")
+            made[key] = build(hint, value, f"{prefix}{key}.")
+        else:
+            made[key] = convert(value, hint, prefix + key)
+    return kind(**made)
+
+
+def known(kind: type) -> list[str]:
+    """The keys that a user may set."""
+    return [f.name for f in fields(kind) if f.name != "scaffold_name"]
+
+
+def convert(value: Any, hint: Any, key: str) -> Any:
+    """`value` if it is of the hinted type (an int serves as a float); else UserError."""
+    choices = get_args(hint) if get_origin(hint) in (Union, UNION) else (hint,)
+    for choice in choices:
+        kind, inner = get_origin(choice) or choice, get_args(choice)
+        if kind is float and isinstance(value, int) and not isinstance(value, bool):
+            return float(value)
+        if isinstance(value, kind) and not (isinstance(value, bool) and kind is not bool):
+            if kind is list and not all(isinstance(item, inner[0]) for item in value):
+                continue
+            return value
+    raise UserError(f"{key} must be {' or '.join(name_of(choice) for choice in choices)}, not {value!r}.")
+
+
+UNION = type(int | None)
+NAMES = {int: "a whole number", float: "a number", str: "text", type(None): "null", dict: "a group of keys", list: "a list"}
+
+
+def name_of(hint: Any) -> str:
+    return NAMES[get_origin(hint) or hint]
+
+
+def flat(config: Any, prefix: str = "") -> list[tuple[str, Any]]:
+    """(dotted key, value) of every leaf."""
+    leaves: list[tuple[str, Any]] = []
+    for f in fields(config):
+        value = getattr(config, f.name)
+        leaves += flat(value, f"{prefix}{f.name}.") if is_dataclass(value) else [(prefix + f.name, value)]
+    return leaves

@@ -1,0 +1,30 @@
+"""Runs a scaffold on tasks: `python -m experiments.run scaffold=geak rounds=5`. `--help` names every choice."""
+
+import sys
+
+from benchmark.errors import UserError
+
+
+def main() -> int:
+    """Collects all configs, validates all, then runs all. Exit codes: 0 done, 1 our own fault, 2 user error, 130 interrupted."""
+    if {"-h", "--help"} & set(sys.argv[1:]):
+        from experiments.usage import text
+
+        print(text())
+        return 0
+    try:
+        from experiments.collect import collect
+
+        collected = collect()
+        if not collected:
+            return 0
+        from experiments.runner import run
+
+        return run(collected)
+    except UserError as error:
+        print(error, file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,75 @@
+"""A run directory as it is read: configuration and records, without torch and without writing anything."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from benchmark.errors import UserError
+from experiments import jsonl
+
+FILES = ("attempts", "calls", "evaluations", "trajectories")
+
+
+@dataclass
+class Run:
+    """`runs/<run_id>/` at the time of reading. `torn` tells the bytes of last lines that a kill cut off, by file name."""
+
+    path: Path
+
+    def __post_init__(self) -> None:
+        if not (self.path / "config.yaml").is_file():
+            raise UserError(f"{self.path} is no run directory: it has no config.yaml. Runs lie in runs/<run_id>.")
+        self.torn: dict[str, int] = {}
+
+    @property
+    def run_id(self) -> str:
+        return self.path.resolve().name
+
+    @cached_property
+    def config(self) -> dict[str, Any]:
+        try:
+            return dict(yaml.safe_load((self.path / "config.yaml").read_text()))
+        except (yaml.YAMLError, TypeError, ValueError) as error:
+            raise UserError(f"{self.path / 'config.yaml'} cannot be read: {str(error).splitlines()[0]}.") from error
+
+    def load(self, name: str) -> jsonl.Loaded:
+        loaded = jsonl.read(self.path / f"{name}.jsonl")
+        if loaded.torn:
+            self.torn[f"{name}.jsonl"] = loaded.torn
+        return loaded
+
+    @cached_property
+    def calls(self) -> list[dict[str, Any]]:
+        """One record per HTTP try."""
+        return self.load("calls").records
+
+    @cached_property
+    def attempts(self) -> list[dict[str, Any]]:
+        return self.load("attempts").records
+
+    @cached_property
+    def trajectories(self) -> list[dict[str, Any]]:
+        """The last word on each trajectory, in order of first ending; a resumed one has several lines."""
+        return list({r["trajectory"]: r for r in self.load("trajectories").records}.values())
+
+    @cached_property
+    def environment(self) -> dict[str, Any]:
+        try:
+            return dict(json.loads((self.path / "environment.json").read_text()))
+        except (OSError, ValueError) as error:
+            raise UserError(f"{self.path / 'environment.json'} cannot be read; the run was killed before it began, so start it anew.") from error
+
+    @property
+    def asked(self) -> list[tuple[str, int]]:
+        """(task, seed) of every trajectory that the run was asked for: the denominator of every share."""
+        asked = self.environment["asked"]
+        return [(task, seed) for task in asked["tasks"] for seed in asked["seeds"]]
+
+    def notes(self) -> Iterable[str]:
+        """What a reader must be told about the files."""
+        return (f"dropped a torn last line of {name} ({size} bytes)" for name, size in self.torn.items())

@@ -1,0 +1,213 @@
+"""The run store: `runs/<run_id>/`, append-only, written before it is used, and read again at resume (DESIGN 4.8)."""
+
+import fcntl
+import hashlib
+import json
+import os
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from agents.models.base import RETRIABLE, Identity, Usage
+from agents.recorder import AttemptRecord, CallRecord, TrajectoryRecord
+from benchmark.errors import UserError
+from experiments import jsonl
+from experiments.analysis import standing
+from experiments.runs import FILES, Run
+from tools.evaluation import Evaluation
+
+UNSETTLED = RETRIABLE | {"cancelled", "auth"}
+"""Outcomes after which a call is asked again by a resumed run: a key or a connection may have been mended since."""
+
+Listener = Callable[[str, dict[str, Any]], None]
+
+
+class RunStore:
+    """Implements `agents.recorder.Recorder`. One process at a time: the directory is locked while a store is open on it."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        self.run_id = path.resolve().name
+        self.listeners: list[Listener] = []
+        self.lock = lock(path)
+        loaded = {name: jsonl.read(path / f"{name}.jsonl") for name in FILES}
+        self.files = {name: jsonl.Lines(path / f"{name}.jsonl", part.size if part.torn else None) for name, part in loaded.items()}
+        self.log_file = jsonl.Lines(path / "log.jsonl", sync=False)
+        self.log = logger(self.log_file)
+        self.torn = {f"{name}.jsonl": part.torn for name, part in loaded.items() if part.torn}
+        self.calls = loaded["calls"].records
+        self.tries = Counter(c["call_id"] for c in self.calls)
+        self.settled = {c["call_id"]: c for c in self.calls if c["outcome"] not in UNSETTLED}
+        self.evaluations = {key_of(e["identity"]): e["evaluation"] for e in loaded["evaluations"].records}
+        self.attempts = {(a["trajectory"], a["attempt"]): a for a in loaded["attempts"].records}
+        self.trajectories = {t["trajectory"]: t for t in loaded["trajectories"].records}
+
+    @classmethod
+    def create(cls, path: Path, config: str, environment: dict[str, Any], prices: dict[str, Any]) -> "RunStore":
+        """A new run directory; one that exists is never written over."""
+        try:
+            path.mkdir(parents=True)
+        except FileExistsError:
+            raise UserError(f"Run directory {path} exists; a run is never overwritten. Continue it with resume={path}, or choose another run_id.") from None
+        except OSError as error:
+            raise UserError(f"Cannot make the run directory {path}: {error.strerror}. Choose another runs_dir.") from error
+        jsonl.put(path / "environment.json", document(environment))
+        jsonl.put(path / "prices.json", document(prices))
+        jsonl.put(path / "config.yaml", config.encode())
+        return cls(path)
+
+    def close(self) -> None:
+        for file in (*self.files.values(), self.log_file):
+            file.close()
+        os.close(self.lock)
+
+    # What an earlier start of this run has settled.
+
+    def recorded_call(self, identity: Identity) -> CallRecord | None:
+        found = self.settled.get(identity.key)
+        return call_record(found) if found else None
+
+    def recorded_tries(self, identity: Identity) -> int:
+        return self.tries[identity.key]
+
+    def recorded_evaluation(self, identity: Identity) -> Evaluation | None:
+        found = self.evaluations.get(identity.key)
+        return Evaluation.from_dict(found) if found else None
+
+    def evaluation(self, identity: Identity) -> Evaluation:
+        return Evaluation.from_dict(self.evaluations[identity.key])
+
+    # Records.
+
+    def write_call(self, record: CallRecord) -> None:
+        line = {"run": self.run_id, **asdict(record)}
+        line["try"] = line.pop("try_")
+        self.files["calls"].append(line)
+        self.calls.append(line)
+        self.tries[record.call_id] += 1
+        if record.outcome not in UNSETTLED:
+            self.settled[record.call_id] = line
+        self.event("call", **call_event(line))
+
+    def write_evaluation(self, identity: Identity, evaluation: Evaluation) -> None:
+        body = evaluation.to_dict()
+        self.files["evaluations"].append({"run": self.run_id, "identity": asdict(identity), "evaluation": body})
+        self.evaluations[identity.key] = body
+        self.event("evaluation", trajectory=identity.trajectory, attempt=identity.attempt, verdict=evaluation.verdict, stage=evaluation.stage)
+
+    def write_attempt(self, record: AttemptRecord) -> None:
+        key = (record.trajectory, record.attempt)
+        if key not in self.attempts:
+            line = {"run": self.run_id, **asdict(record)}
+            self.files["attempts"].append(line)
+            self.attempts[key] = line
+        self.event("attempt", **self.attempts[key])
+
+    def write_trajectory(self, record: TrajectoryRecord) -> None:
+        line = {"run": self.run_id, **asdict(record)}
+        self.files["trajectories"].append(line)
+        self.trajectories[record.trajectory] = line
+        if record.kernel_sha:
+            self.keep_best(record.task)
+        self.event("trajectory", **line)
+
+    def keep_best(self, task: str) -> None:
+        """Puts the best champion of the task's trajectories, so far, where a user looks for it."""
+        champions = [(t["trajectory"], t["champion"]) for t in self.trajectories.values() if t["task"] == task and t["champion"]]
+        best = max(sorted(champions), key=lambda key: standing(self.attempts.get(key, {})))
+        sha = self.trajectories[best[0]]["kernel_sha"]
+        jsonl.put(self.best(task), (self.path / "kernels" / f"{sha}.py").read_bytes())
+
+    def best(self, task: str) -> Path:
+        """Where the best kernel of a task lies, if it has one."""
+        return self.path / "best" / f"{task}.py"
+
+    # Texts, by the digest of their bytes.
+
+    def put_kernel(self, source: str) -> str:
+        return self.put_text("kernels", ".py", source.encode("utf-8", "surrogatepass"))
+
+    def kernel(self, sha: str) -> str:
+        return (self.path / "kernels" / f"{sha}.py").read_bytes().decode("utf-8", "surrogatepass")
+
+    def put_prompt(self, messages: list[dict[str, str]], tools: list[dict[str, Any]]) -> str:
+        return self.put_text("prompts", ".json", document({"messages": messages, "tools": tools}))
+
+    def put_reply(self, reply: dict[str, Any]) -> str:
+        return self.put_text("replies", ".json", document(reply))
+
+    def reply(self, sha: str) -> dict[str, Any]:
+        body = json.loads((self.path / "replies" / f"{sha}.json").read_bytes())
+        return {k: v for k, v in body.items() if k != "schema_version"}
+
+    def put_text(self, folder: str, suffix: str, data: bytes) -> str:
+        sha = hashlib.sha256(data).hexdigest()
+        path = self.path / folder / f"{sha}{suffix}"
+        if not path.exists():
+            jsonl.put(path, data)
+        return sha
+
+    # Progress.
+
+    def event(self, name: str, **fields: Any) -> None:
+        self.log.info(name, **fields)
+        for listen in self.listeners:
+            listen(name, fields)
+
+
+def lock(path: Path) -> int:
+    """Takes the directory for this process. A POSIX lock: it ends with the process, and no forked child inherits it."""
+    file = os.open(path / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        holder = os.pread(file, 32, 0).decode(errors="replace").strip()
+        os.close(file)
+        raise UserError(f"Run {path} is being written by process {holder or 'unknown'}; wait for it or stop it first.") from None
+    os.ftruncate(file, 0)
+    os.pwrite(file, str(os.getpid()).encode(), 0)
+    return file
+
+
+def logger(file: jsonl.Lines) -> Any:
+    """structlog's JSON, to the run's `log.jsonl` only."""
+
+    def render(_: Any, __: str, fields: dict[str, Any]) -> bytes:
+        return jsonl.encode({"schema_version": jsonl.SCHEMA_VERSION, **fields}) + b"\n"
+
+    class Sink:
+        def info(self, line: bytes) -> None:
+            file.write(line)
+
+        warning = error = info
+
+    stamps = [structlog.processors.TimeStamper(fmt="iso", utc=True), structlog.processors.add_log_level]
+    return structlog.wrap_logger(Sink(), processors=[*stamps, render], wrapper_class=structlog.BoundLogger, cache_logger_on_first_use=False)
+
+
+def document(body: dict[str, Any]) -> bytes:
+    return jsonl.encode({"schema_version": jsonl.SCHEMA_VERSION, **body}) + b"\n"
+
+
+def key_of(identity: dict[str, Any]) -> str:
+    return Identity(**identity).key
+
+
+def call_record(line: dict[str, Any]) -> CallRecord:
+    """A line of `calls.jsonl` as the record that it was written from."""
+    body = {k: v for k, v in line.items() if k not in ("schema_version", "run", "try")}
+    usage = body.pop("usage")
+    return CallRecord(**{**body, "try_": line["try"], "identity": Identity(**line["identity"]), "usage": Usage(**usage) if usage else None})
+
+
+def call_event(line: dict[str, Any]) -> dict[str, Any]:
+    """What the live view and the log need of a call."""
+    usage = line["usage"]
+    return {
+        "trajectory": line["identity"]["trajectory"], "role": line["identity"]["role"], "round": line["identity"]["round"], "try": line["try"],
+        "outcome": line["outcome"], "tokens": Usage(**usage).total if usage else None, "cost_usd": line["cost_usd"], "error": line["error"],
+    }  # fmt: skip
