@@ -37,6 +37,8 @@ class CallRecord:
     cost_usd: float | None
     """None where the price or the usage is unknown; then `cost_upper` bounds it."""
     cost_upper: float | None
+    tokens_upper: int | None = None
+    """Set where the usage is unknown or partial: what counts against a token budget."""
 
 
 @dataclass
@@ -104,7 +106,7 @@ class Recorder(Protocol):
     """
 
     def recorded_call(self, identity: Identity) -> CallRecord | None:
-        """The final try of a call whose outcome is settled (a reply, or an error that is not retried)."""
+        """The final try of a settled call: a reply, or an error that asking again in a later start would not mend."""
         ...
 
     def recorded_tries(self, identity: Identity) -> int:

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Protocol
 
 
@@ -84,6 +84,9 @@ class Usage:
     output: int = 0
     reasoning: int = 0
 
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(Usage)))
+
     @property
     def total(self) -> int:
         return self.input + self.cache_read + self.cache_write_5m + self.cache_write_1h + self.output
@@ -121,7 +124,20 @@ class CallError(Exception):
         self.request_id = request_id
 
 
-OUTCOMES = ("ok", "timeout", "connection", "429", "5xx", "cut_stream", "cancelled", "auth", "bad_request", "context_overflow", "refused", "declined")
+OUTCOMES = (
+    "ok",
+    "timeout",
+    "connection",
+    "429",
+    "5xx",
+    "cut_stream",
+    "cancelled",
+    "auth",
+    "bad_request",
+    "context_overflow",
+    "refused",
+    "declined",
+)
 RETRIABLE = frozenset({"timeout", "connection", "429", "5xx", "cut_stream"})
 
 
@@ -131,6 +147,8 @@ class Model(Protocol):
     name: str
     free: bool
     """No money is ever charged for this model's tokens (embedded or replayed)."""
+    sampling: dict[str, Any]
+    """Fields of `Sampling` that the user fixed in `model_args`; they win over the request's."""
 
     async def complete(self, request: Request) -> Reply:
         """One try. Raises `CallError`; a reply of any content is a reply."""

@@ -1,0 +1,192 @@
+"""One logical call: journal, budget, tries and books. Retries happen here and nowhere else."""
+
+import asyncio
+import random
+import time
+from dataclasses import asdict, replace
+from typing import Any
+
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
+
+from agents.ledger import Hold, Ledger, prompt_bound
+from agents.models.base import RETRIABLE, CallError, Model, Reply, Request, Usage
+from agents.recorder import CallRecord, Recorder
+from benchmark.errors import UserError
+
+REPLY_OUTCOMES = {"declined": "declined", "refusal": "refused", "content_filter": "refused"}
+"""Finish reasons of replies that are answers all the same; every other one is `ok`."""
+KNOWN = frozenset({"provider", "counted"})
+"""Usage sources that a cost can be computed from."""
+
+
+class CallFailed(Exception):
+    """A call that gave no reply after all its tries. `outcome` is the last try's."""
+
+    def __init__(self, outcome: str, message: str):
+        super().__init__(message)
+        self.outcome = outcome
+
+
+class Diverged(UserError):
+    """The journal holds another request under this identity: the code, prompts or config changed since the run was started."""
+
+    def __init__(self, role: str, round: int, key: str):
+        super().__init__(
+            f"The resumed run diverged at {role}/{round} ({key}): its request is not the recorded one. "
+            "Resume with the code, prompts and options that the run was started with, or start a new run."
+        )
+        self.role = role
+        self.round = round
+
+
+class Caller:
+    """Asks a model on behalf of roles. Safe to share between all trajectories of a run; belongs to one event loop."""
+
+    def __init__(self, model: Model, recorder: Recorder, ledger: Ledger, *, tries: int = 6, concurrency: int = 32,
+                 first_wait_s: float = 1.0, longest_wait_s: float = 60.0):  # fmt: skip
+        self.model = model
+        self.recorder = recorder
+        self.ledger = ledger
+        self.tries = tries
+        self.first_wait_s = first_wait_s
+        self.longest_wait_s = longest_wait_s
+        self.slots = asyncio.Semaphore(concurrency)
+        self.running: set[asyncio.Task[Reply]] = set()
+
+    async def complete(self, request: Request) -> Reply:
+        """The recorded reply where there is one, else the model's. Raises `CallFailed`, `BudgetExhausted` or `Diverged`."""
+        request = replace(request, sampling=replace(request.sampling, **self.model.sampling))
+        recorded = self.recorder.recorded_call(request.identity)
+        if recorded is not None:
+            return self._replay(recorded, request)
+        prompt_sha = self.recorder.put_prompt(list(request.messages), list(request.tools))
+        policy = AsyncRetrying(
+            stop=stop_after_attempt(self.tries),
+            wait=self._wait,
+            retry=retry_if_exception(lambda error: isinstance(error, CallError) and error.outcome in RETRIABLE),
+            reraise=True,
+        )
+        try:
+            return await policy(self._try, request, prompt_sha)
+        except CallError as error:
+            raise CallFailed(error.outcome, str(error)) from error
+
+    async def close(self) -> None:
+        """Waits for tries in flight, so that what is paid is on record, and closes the model. Cancelled, it cancels them, on record too."""
+        try:
+            if self.running:
+                await asyncio.wait(self.running)
+        except asyncio.CancelledError:
+            for task in self.running:
+                task.cancel()
+            await asyncio.gather(*self.running, return_exceptions=True)
+            raise
+        finally:
+            await self.model.close()
+
+    def _replay(self, record: CallRecord, request: Request) -> Reply:
+        if record.request_sha != request.sha:
+            raise Diverged(request.identity.role, request.identity.round, request.identity.key)
+        if record.reply_sha is None:
+            raise CallFailed(record.outcome, record.error or record.outcome)
+        stored = self.recorder.reply(record.reply_sha)
+        usage = Usage(**stored["usage"]) if stored["usage"] else None
+        return Reply(**{**stored, "usage": usage})
+
+    def _wait(self, state: RetryCallState) -> float:
+        """Retry-After where the provider names it, else exponential with full jitter; both bounded."""
+        error = state.outcome.exception() if state.outcome else None
+        if isinstance(error, CallError) and error.retry_after is not None:
+            return min(error.retry_after, self.longest_wait_s)
+        ceiling = min(self.first_wait_s * 2 ** (state.attempt_number - 1), self.longest_wait_s)
+        return ceiling * random.uniform(0.5, 1.0)
+
+    async def _try(self, request: Request, prompt_sha: str) -> Reply:
+        """One try, which runs to its end and onto the record even if whoever asked is cancelled meanwhile."""
+        await self.slots.acquire()
+        try:
+            hold = await self.ledger.reserve_call(self.model, request)
+        except BaseException:
+            self.slots.release()
+            raise
+        task = asyncio.create_task(self._booked(request, prompt_sha, hold))
+        self.running.add(task)
+        task.add_done_callback(self._done)
+        return await asyncio.shield(task)
+
+    def _done(self, task: "asyncio.Task[Reply]") -> None:
+        self.running.discard(task)
+        self.slots.release()
+        if not task.cancelled():
+            task.exception()  # Fetched, since nobody else may be left to do so.
+
+    async def _booked(self, request: Request, prompt_sha: str, hold: Hold) -> Reply:
+        """Asks the model once and writes the try down before its reply is used."""
+        reply: Reply | None = None
+        error: CallError | None = None
+        start = time.time()
+        try:
+            reply = await self.model.complete(request)
+            return reply
+        except CallError as caught:
+            error = caught
+            raise
+        except asyncio.CancelledError:
+            error = CallError("cancelled", "Cancelled while in flight.")
+            raise
+        finally:
+            self._book(request, prompt_sha, hold, start, reply, error)
+
+    def _book(self, request: Request, prompt_sha: str, hold: Hold, start: float, reply: Reply | None, error: CallError | None) -> None:
+        """An exception that is neither a reply nor a `CallError` is our own fault, and on its way up with its traceback."""
+        if reply is None and error is None:
+            self.ledger.release(hold)
+            return
+        try:
+            record = self._record(request, prompt_sha, start, reply, error)
+        except BaseException:
+            self.ledger.release(hold)
+            raise
+        try:
+            self.recorder.write_call(record)
+        finally:
+            self.ledger.settle_call(hold, record)
+
+    def _record(self, request: Request, prompt_sha: str, start: float, reply: Reply | None, error: CallError | None) -> CallRecord:
+        result: Any = reply or error
+        tier = reply.tier if reply else "standard"
+        return CallRecord(
+            call_id=request.identity.key,
+            try_=self.recorder.recorded_tries(request.identity) + 1,
+            identity=request.identity,
+            provider=self.model.name.partition("/")[0],
+            model_asked=self.model.name,
+            model_served=reply.model if reply else None,
+            request_sha=request.sha,
+            prompt_sha=prompt_sha,
+            reply_sha=self.recorder.put_reply(asdict(reply)) if reply else None,
+            sampling=asdict(request.sampling),
+            start=start,
+            first_token=reply.first_token if reply else None,
+            end=time.time(),
+            outcome=REPLY_OUTCOMES.get(reply.finish_reason, "ok") if reply else result.outcome,
+            finish_reason=reply.finish_reason if reply else None,
+            request_id=result.request_id,
+            error=None if reply else str(error),
+            usage_raw=result.usage_raw,
+            usage=result.usage,
+            usage_source=result.usage_source,
+            tier=tier,
+            **self._money(request, result.usage, result.usage_source, tier),
+        )
+
+    def _money(self, request: Request, usage: Usage | None, source: str, tier: str) -> dict[str, Any]:
+        """Cost where usage and price are known, else bounds; what was used in part is the least that the bound can be."""
+        row = self.ledger.prices.row(self.model.name, self.model.free)
+        prompt, output = prompt_bound(request), request.sampling.max_tokens
+        known = usage is not None and source in KNOWN
+        cost = row.cost(usage or Usage(), tier) if row and (known or self.model.free) else None
+        bounds = [row.upper(prompt, output), row.cost(usage or Usage(), tier)] if row else []
+        upper = cost if cost is not None else max((bound for bound in bounds if bound is not None), default=None)
+        tokens_upper = None if known else max(prompt + output, usage.total if usage else 0)
+        return {"price_row": row.name if row else None, "cost_usd": cost, "cost_upper": upper, "tokens_upper": tokens_upper}

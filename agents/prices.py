@@ -1,0 +1,186 @@
+"""What tokens cost: the user's figures, then a pinned table, then litellm's bundled one. An unknown price is None, never 0."""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from functools import cache
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from agents.models.base import Usage
+from benchmark.errors import UserError
+
+PINNED = Path(__file__).with_name("prices.json")
+BUNDLED = "model_prices_and_context_window_backup.json"
+
+
+@dataclass(frozen=True)
+class Rates:
+    """USD per million tokens; None is unknown."""
+
+    input: float | None = None
+    cache_read: float | None = None
+    cache_write_5m: float | None = None
+    cache_write_1h: float | None = None
+    output: float | None = None
+
+    def cost(self, usage: Usage) -> float | None:
+        """None where a kind was used whose rate is unknown."""
+        total = 0.0
+        for kind in KINDS:
+            tokens, rate = getattr(usage, kind), getattr(self, kind)
+            if tokens and rate is None:
+                return None
+            total += tokens * (rate or 0.0) / 1e6
+        return total
+
+    def upper(self, prompt: int, output: int) -> float | None:
+        """Every prompt token at its dearest kind."""
+        if self.input is None or self.output is None:
+            return None
+        dearest = max(rate for rate in (self.input, self.cache_read, self.cache_write_5m, self.cache_write_1h) if rate is not None)
+        return (prompt * dearest + output * self.output) / 1e6
+
+
+KINDS = tuple(kind.name for kind in fields(Rates))
+"""Kinds that are charged; reasoning is a part of output."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A model's prices. `long` replaces `rates` for the whole call once its prompt exceeds `long_above` tokens."""
+
+    name: str
+    source: str
+    rates: Rates
+    batch: float | None = None
+    """Factor on all rates in the provider's batch tier."""
+    long_above: int | None = None
+    long: Rates | None = None
+
+    def cost(self, usage: Usage, tier: str = "standard") -> float | None:
+        factor = {"standard": 1.0, "batch": self.batch}.get(tier)
+        cost = self._at(usage.total - usage.output).cost(usage)
+        return None if factor is None or cost is None else cost * factor
+
+    def upper(self, prompt: int, output: int) -> float | None:
+        """Upper bound in USD of a call with at most so many tokens."""
+        bounds = [self.rates.upper(prompt, output), self._at(prompt).upper(prompt, output)]
+        return None if None in bounds else max(bound for bound in bounds if bound is not None)
+
+    def _at(self, prompt: int) -> Rates:
+        return self.long if self.long is not None and self.long_above is not None and prompt > self.long_above else self.rates
+
+
+FREE = Row("free", "embedded or replayed", Rates(0.0, 0.0, 0.0, 0.0, 0.0), batch=1.0)
+
+
+class Prices:
+    """Looks a model's price row up: the user's overrides, the pinned table, then litellm's bundled map."""
+
+    def __init__(self, pinned: Mapping[str, Any], overrides: Mapping[str, Any] | None = None):
+        self.pinned = pinned
+        self.overrides = {name: _override(name, row) for name, row in (overrides or {}).items()}
+        self.used: dict[str, Row] = {}
+
+    @classmethod
+    def load(cls, overrides: Mapping[str, Any] | None = None) -> "Prices":
+        return cls(_pinned(), overrides)
+
+    def row(self, model: str, free: bool = False) -> Row | None:
+        """The prices of `provider/model`, or None where they are unknown."""
+        row = self._find(model, free)
+        if row is not None:
+            self.used[model] = row
+        return row
+
+    def to_dict(self) -> dict[str, Any]:
+        """The rows that were looked up, with the table's date and sources: what a run stores, so that its money can be recomputed."""
+        head = {key: self.pinned[key] for key in ("schema_version", "date", "unit", "source")}
+        return {**head, "models": {model: asdict(row) for model, row in sorted(self.used.items())}}
+
+    def _find(self, model: str, free: bool) -> Row | None:
+        if free:
+            return FREE
+        if model in self.overrides:
+            return self.overrides[model]
+        if model in self.pinned["models"]:
+            return _row(model, self.pinned["models"][model])
+        return _bundled(model)
+
+
+def _row(name: str, entry: Mapping[str, Any]) -> Row:
+    rates = Rates(**{kind: entry.get(kind) for kind in KINDS})
+    long = entry.get("long")
+    return Row(name, entry["source"], rates, entry.get("batch"), long["above"] if long else None,
+               Rates(**{kind: long.get(kind) for kind in KINDS}) if long else None)  # fmt: skip
+
+
+def _override(name: str, entry: Any) -> Row:
+    valid = {*KINDS, "batch"}
+    if not isinstance(entry, Mapping) or not set(entry) <= valid or not {"input", "output"} <= set(entry):
+        raise UserError(f"prices.{name!r} must give input and output, and may give {', '.join(sorted(valid - {'input', 'output'}))}.")
+    for key, value in entry.items():
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+            raise UserError(f"prices.{name!r}.{key} must be a number that is not negative (USD per million tokens), not {value!r}.")
+    rates = {"cache_read": entry["input"], "cache_write_5m": entry["input"], "cache_write_1h": entry["input"], **entry}
+    return _row(f"config:{name}", {**rates, "source": "the run's config"})
+
+
+@cache
+def _pinned() -> dict[str, Any]:
+    return json.loads(PINNED.read_text(encoding="utf-8"))
+
+
+@cache
+def bundled() -> tuple[dict[str, Any], str]:
+    """litellm's price map and its revision, read without importing litellm; empty where it is not installed."""
+    spec = find_spec("litellm")
+    if spec is None or not spec.submodule_search_locations:
+        return {}, ""
+    raw = (Path(spec.submodule_search_locations[0]) / BUNDLED).read_bytes()
+    return json.loads(raw), f"litellm {metadata.version('litellm')}, {BUNDLED}, sha256 {hashlib.sha256(raw).hexdigest()[:12]}"
+
+
+def _bundled(model: str) -> Row | None:
+    table, revision = bundled()
+    provider, _, name = model.partition("/")
+    entry = table.get(model)
+    if entry is None and table.get(name, {}).get("litellm_provider") == provider:
+        entry = table[name]
+    if entry is None or "input_cost_per_token" not in entry or "output_cost_per_token" not in entry or len(thresholds(entry)) > 1:
+        return None
+    return _row(f"litellm:{model}", {**convert(entry), "source": revision})
+
+
+def convert(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """An entry of litellm's map in our kinds and unit."""
+    row = _kinds(entry, "")
+    batches = [key for key in ("input", "output") if entry.get(f"{key}_cost_per_token_batches") is not None and row[key]]
+    factors = {round(entry[f"{key}_cost_per_token_batches"] * 1e6 / row[key], 6) for key in batches}
+    if len(factors) == 1 and len(batches) == 2:
+        row["batch"] = factors.pop()
+    for thousands in thresholds(entry):
+        row["long"] = {"above": thousands * 1000, **_kinds(entry, f"_above_{thousands}k_tokens")}
+    return row
+
+
+def thresholds(entry: Mapping[str, Any]) -> list[int]:
+    """Prompt sizes, in thousands of tokens, above which other prices hold."""
+    return [int(match[1]) for key in entry if (match := re.fullmatch(r"input_cost_per_token_above_(\d+)k_tokens", key))]
+
+
+def _kinds(entry: Mapping[str, Any], suffix: str) -> dict[str, Any]:
+    names = {
+        "input": "input_cost_per_token",
+        "cache_read": "cache_read_input_token_cost",
+        "cache_write_5m": "cache_creation_input_token_cost",
+        "cache_write_1h": "cache_creation_input_token_cost_above_1hr",
+        "output": "output_cost_per_token",
+    }
+    rates = {kind: entry.get(name + suffix) for kind, name in names.items()}
+    return {kind: None if rate is None else round(rate * 1e6, 6) for kind, rate in rates.items()}
