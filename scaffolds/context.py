@@ -1,1 +1,216 @@
 """What a scaffold's nodes work with: LangGraph's runtime context. `ask` and `evaluate` are the only ways to a model and to the executor."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from statistics import geometric_mean
+from typing import Any
+
+import prompts
+from agents import feedback, parsing, roles
+from agents.caller import Caller, CallFailed, Diverged
+from agents.ledger import Ledger
+from agents.models.base import Ancestor, Brief, Identity, Request, Sampling
+from agents.recorder import AttemptRecord, Recorder
+from benchmark.task import Task
+from scaffolds.rank import better
+from scaffolds.state import Attempt
+from tools.evaluation import Evaluation, Failure
+from tools.executor import Executor
+from tools.platforms import HardwareSheet
+from tools.settings import Settings
+
+MAX_REASON = 300
+"""Characters of a reason that a reply could not be used."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one call of a role came to. A call without a reply is an answer too: `kernel` is None and `parse` says why."""
+
+    role: str
+    calls: tuple[Identity, ...]
+    parse: str
+    kernel: str | None = None
+    """Sha of the candidate in the run store."""
+    strategy: str = ""
+    note: str = ""
+    """A reflector's text, bounded."""
+    lesson: str = ""
+    declined: bool = False
+
+
+@dataclass
+class Context:
+    task: Task
+    trajectory: str
+    scaffold: str
+    model_name: str
+    seed: int
+    caller: Caller
+    executor: Executor
+    settings: Settings
+    recorder: Recorder
+    ledger: Ledger
+    hardware: HardwareSheet | None
+    rng: random.Random
+    """For choices made between supersteps; branches of one superstep must not draw from it."""
+    sampling: Sampling = Sampling()
+    champion: Attempt | None = field(default=None, init=False)
+    attempts: dict[str, Attempt] = field(default_factory=dict, init=False)
+    """All attempts of the trajectory by id, for the books; prompts and choices are made from the graph's state."""
+
+    @cached_property
+    def words(self) -> dict[str, str]:
+        from benchmark.words import describe
+
+        return describe(self.task)
+
+    def brief(self, role: str, parent: Attempt | None = None, ancestors: Sequence[Attempt] = (), lessons: Sequence[str] = ()) -> Brief:
+        """A brief with sources and public digests taken from the run store."""
+        source = self.recorder.kernel(parent["kernel"]) if parent and parent["kernel"] else None
+        digest = self.digest(parent) if parent else None
+        return Brief(self.task.id, role, source, digest, tuple(self.ancestor(a) for a in ancestors), tuple(lessons))
+
+    def ancestor(self, attempt: Attempt) -> Ancestor:
+        assert attempt["kernel"] is not None
+        return Ancestor(attempt["id"], self.recorder.kernel(attempt["kernel"]), self.digest(attempt), attempt["strategy"])
+
+    def digest(self, attempt: Attempt) -> dict[str, Any]:
+        where = (attempt["round"], attempt["lineage"], attempt["sample"])
+        return feedback.digest(self.recorder.evaluation(Identity(self.trajectory, "evaluation", *where)))
+
+    async def ask(self, role: str, brief: Brief, *, round: int, lineage: int = 0, sample: int = 0, **variables: Any) -> Answer:
+        """Asks a role once. `variables` go to its templates beside those that every prompt gets.
+
+        Raises BudgetExhausted before anything is spent, and Diverged where the journal holds another prompt; a failed call is an answer.
+        """
+        identity = Identity(self.trajectory, role, round, lineage, sample)
+        request = Request(prompts.messages(role, **self.variables(brief), **variables), identity, brief, self.sampling)
+        try:
+            reply = await self.caller.complete(request)
+        except CallFailed as failed:
+            return Answer(
+                role, (identity,), f"{failed.outcome}: {parsing.readable(str(failed))[:MAX_REASON]}", declined=failed.outcome == "declined"
+            )
+        if reply.finish_reason == "declined":
+            return Answer(role, (identity,), f"declined: {parsing.readable(reply.text.strip())[:MAX_REASON]}", declined=True)
+        return self.read(role, identity, reply.text)
+
+    def variables(self, brief: Brief) -> dict[str, Any]:
+        """What every prompt may use."""
+        return {
+            "words": self.words,
+            "hardware": self.hardware,
+            "lessons": brief.lessons,
+            "parent": brief.parent,
+            "passed": bool(brief.digest and brief.digest["verdict"] == "pass"),
+            "feedback": feedback.text(brief.digest) if brief.digest else "",
+            "ancestors": [{**asdict(a), "feedback": feedback.text(a.digest)} for a in brief.ancestors],
+        }
+
+    def read(self, role: str, identity: Identity, text: str) -> Answer:
+        if not roles.find(role).writes:
+            reflection = parsing.reflection(text)
+            return Answer(role, (identity,), "ok" if reflection.note else "empty", note=reflection.note, lesson=reflection.lesson)
+        parsed = parsing.code(text, self.task.entry_name)
+        kernel = self.recorder.put_kernel(parsed.source) if parsed.source is not None else None
+        return Answer(role, (identity,), parsed.outcome, kernel, parsing.strategy(text))
+
+    async def evaluate(self, answer: Answer, *, round: int, lineage: int = 0, sample: int = 0, parents: Sequence[str] = ()) -> Attempt:
+        """Judges an answer's candidate, writes evaluation and attempt, and keeps the champion.
+
+        At most one per (round, lineage, sample). Raises BudgetExhausted before anything is spent.
+        """
+        identity = Identity(self.trajectory, "evaluation", round, lineage, sample)
+        evaluation = await self.judge(identity, answer)
+        modelled = evaluation.modelled["speedup"] if evaluation.modelled else None
+        attempt = Attempt(
+            id=identity.attempt,
+            round=round,
+            lineage=lineage,
+            sample=sample,
+            role=answer.role,
+            kernel=answer.kernel,
+            verdict=evaluation.verdict,
+            speedup=evaluation.speedup,
+            modelled=modelled,
+            strategy=answer.strategy,
+            declined=answer.declined,
+        )
+        self.recorder.write_attempt(self.record(attempt, answer, evaluation, parents))
+        self.attempts[attempt["id"]] = attempt
+        self.crown(attempt)
+        return attempt
+
+    async def judge(self, identity: Identity, answer: Answer) -> Evaluation:
+        """The evaluation on record, or a new one, written before it is used."""
+        recorded = self.recorder.recorded_evaluation(identity)
+        if recorded is not None:
+            if recorded.candidate_sha != (answer.kernel or ""):
+                raise Diverged(identity.role, identity.round, identity.key)
+            return recorded
+        if answer.kernel is None:
+            evaluation = Evaluation(
+                "", self.task.id, self.task.sha, verdict="no_code", error=Failure("no_code", answer.parse), no_timing="no code"
+            )
+        else:
+            evaluation = await self.execute(answer.kernel)
+        self.recorder.write_evaluation(identity, evaluation)
+        return evaluation
+
+    async def execute(self, kernel: str) -> Evaluation:
+        hold = await self.ledger.reserve_evaluation(0.0 if self.settings.device == "simulated" else self.settings.timing_s)
+        try:
+            evaluation = await self.executor.evaluate(self.recorder.kernel(kernel), self.task, self.settings)
+        except BaseException:
+            self.ledger.release(hold)
+            raise
+        self.ledger.settle_evaluation(hold, evaluation.resources.get("gpu_s", 0.0))
+        evaluation.candidate_sha = kernel
+        return evaluation
+
+    def crown(self, attempt: Attempt) -> None:
+        champion = better(self.champion, attempt)
+        if champion is not self.champion:
+            self.champion = champion
+            self.recorder.event("champion", trajectory=self.trajectory, attempt=attempt["id"], speedup=attempt["speedup"])
+
+    def record(self, attempt: Attempt, answer: Answer, evaluation: Evaluation, parents: Sequence[str]) -> AttemptRecord:
+        costs = [self.ledger.call(identity) for identity in answer.calls]
+        sizes = evaluation.timing.sizes if evaluation.timing else []
+        return AttemptRecord(
+            trajectory=self.trajectory,
+            attempt=attempt["id"],
+            task=self.task.id,
+            category=self.task.category,
+            suite=self.task.suite,
+            scaffold=self.scaffold,
+            model=self.model_name,
+            seed=self.seed,
+            round=attempt["round"],
+            role=answer.role,
+            parents=list(parents),
+            strategy=answer.strategy,
+            kernel_sha=answer.kernel,
+            verdict=evaluation.verdict,
+            stage=evaluation.stage,
+            compiled=evaluation.compiled,
+            correct=evaluation.correct,
+            speedup=evaluation.speedup,
+            speedup_ci=evaluation.timing.ci if evaluation.timing else None,
+            no_speedup=None if evaluation.timing else evaluation.no_timing or f"ended with {evaluation.verdict}",
+            modelled=attempt["modelled"],
+            baseline_us=geometric_mean(s.baseline_us for s in sizes) if sizes else None,
+            candidate_us=geometric_mean(s.candidate_us for s in sizes) if sizes else None,
+            calls=[identity.key for identity in answer.calls],
+            tokens=sum(c.tokens for c in costs) if all(c.tokens == c.tokens_upper for c in costs) else None,
+            cost_usd=sum(c.usd for c in costs) if not any(c.unknown for c in costs) else None,
+            wall_s=evaluation.resources.get("wall_s", 0.0),
+            gpu_s=evaluation.resources.get("gpu_s", 0.0),
+            device=evaluation.device,
+            error_kind=evaluation.error.kind if evaluation.error else None,
+            error=evaluation.error.message if evaluation.error else None,
+            parse=answer.parse,
+        )

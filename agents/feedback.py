@@ -1,0 +1,114 @@
+"""What an author learns of an evaluation: a typed digest for models that read no prose, and its text, most useful first."""
+
+from typing import Any
+
+from agents.parsing import readable
+from tools.evaluation import Evaluation
+
+MAX_TEXT = 6000
+"""Characters of feedback in a prompt, about 1,500 tokens."""
+MAX_MESSAGE = 600
+MAX_DETAIL = 2000
+MAX_CASES = 4
+
+
+def digest(evaluation: Evaluation) -> dict[str, Any]:
+    """`verdict, stage, message, detail, failing, passed, shown, compiler, memory, launches, speedup, sizes, no_timing, modelled`.
+
+    Made from `Evaluation.public()`: nothing of held-out cases but that they failed. `failing` holds at most four cases as
+    `{case, kind, message, max_abs, rel_rms, wrong, index, tolerance}`, where `wrong` is the share of elements out of tolerance.
+    """
+    public = evaluation.public()
+    error = public["error"] or {"message": "", "detail": {}}
+    hidden = {c.case for c in evaluation.cases if c.held_out}
+    if error["detail"].get("case") in hidden:
+        error = {"message": "fails on inputs not shown", "detail": {}}
+    timing = public["timing"]
+    cases = public["cases"]
+    return {
+        "verdict": evaluation.verdict,
+        "stage": evaluation.stage,
+        "message": clip(error["message"], MAX_MESSAGE),
+        "detail": error["detail"],
+        "failing": [failing(c) for c in cases if not c["ok"]][:MAX_CASES],
+        "passed": sum(c["ok"] for c in cases),
+        "shown": len(cases),
+        "compiler": [{"target": c["target"], "error": c["error"]} for c in public["compile"] if c.get("error")],
+        "memory": public["memory"],
+        "launches": public["launches"],
+        "speedup": timing["speedup"] if timing else None,
+        "sizes": timing["sizes"] if timing else [],
+        "no_timing": public["no_timing"],
+        "modelled": public["modelled"],
+    }
+
+
+def failing(case: dict[str, Any]) -> dict[str, Any]:
+    matched = case["matched"]
+    return {
+        "case": case["case"],
+        "kind": case["kind"],
+        "message": clip(case["message"], MAX_MESSAGE),
+        "max_abs": case["max_abs"],
+        "rel_rms": case["rel_rms"],
+        "wrong": None if matched is None else 1.0 - matched,
+        "index": case["worst_index"],
+        "tolerance": case["tolerance"],
+    }
+
+
+def text(digest: dict[str, Any], limit: int = MAX_TEXT) -> str:
+    """The digest in words, at most `limit` characters; what is cut comes last."""
+    lines = [f"Verdict: {digest['verdict']} (stage: {digest['stage']})"]
+    if digest["message"]:
+        lines.append(f"Reason: {digest['message']}")
+    lines += [f"Compiler ({c['target']}): {clip(str(c['error']), MAX_DETAIL)}" for c in digest["compiler"]]
+    lines += [mismatch(c) for c in digest["failing"]]
+    lines += [
+        f"{key.replace('_', ' ')}: {clip(str(value), MAX_DETAIL)}" for key, value in digest["detail"].items() if value not in (None, "", [])
+    ]
+    lines += memory(digest["memory"])
+    if digest["shown"]:
+        lines.append(f"Cases passed: {digest['passed']} of {digest['shown']} shown")
+    lines += timing(digest)
+    return clip("\n".join(lines), limit)
+
+
+def mismatch(case: dict[str, Any]) -> str:
+    """One failing case as numbers."""
+    numbers = [
+        f"max abs error {case['max_abs']:.4g}" if case["max_abs"] is not None else "",
+        f"relative rms error {case['rel_rms']:.4g}" if case["rel_rms"] is not None else "",
+        f"{100 * case['wrong']:.3g} % of elements wrong" if case["wrong"] is not None else "",
+        f"worst at index {tuple(case['index'])}" if case["index"] is not None else "",
+        f"tolerance {case['tolerance']:.4g}" if case["tolerance"] is not None else "",
+    ]
+    facts = ", ".join(n for n in numbers if n)
+    return f"Case {case['case']}: {case['kind']}" + (f"; {facts}" if facts else "") + (f"; {case['message']}" if case["message"] else "")
+
+
+def memory(found: dict[str, Any] | None) -> list[str]:
+    return [
+        f"{key.replace('_', ' ')}: {clip(str(found[key]), MAX_DETAIL)}" for key in ("out_of_bounds", "races") if found and found.get(key)
+    ]
+
+
+def timing(digest: dict[str, Any]) -> list[str]:
+    lines = []
+    if digest["speedup"] is not None:
+        lines.append(f"Measured speedup against the baseline: {digest['speedup']:.3f}x (geometric mean over sizes)")
+    lines += [
+        f"  {s['case']}: baseline {s['baseline_us']:.1f} us, yours {s['candidate_us']:.1f} us, {s['speedup']:.2f}x" for s in digest["sizes"]
+    ]
+    if digest["modelled"]:
+        lines.append(f"Modelled, not measured: {clip(str(digest['modelled']), MAX_DETAIL)}")
+    return lines
+
+
+def clip(text: str, limit: int) -> str:
+    """Head and tail of a text that is too long: the first line names the error, the last lines say where."""
+    text = readable(text)
+    if len(text) <= limit:
+        return text
+    tail = limit // 3
+    return text[: limit - tail - 5] + " ... " + text[-tail:]

@@ -1,0 +1,31 @@
+"""What nodes of several scaffolds share."""
+
+from collections.abc import Awaitable, Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+from agents.ledger import BudgetExhausted
+
+if TYPE_CHECKING:
+    from langgraph.runtime import Runtime
+
+    from scaffolds.context import Context
+
+Update = dict[str, Any]
+"""What a node changes in the state."""
+Node = Callable[[Any, "Runtime[Context]"], Awaitable[Update]]
+
+
+def within_budget(node: Node) -> Node:
+    """The node, with a used-up budget as the reason to stop: raised, it would cancel the siblings of its superstep."""
+
+    @wraps(node)
+    async def guarded(state: Any, runtime: "Runtime[Context]") -> Update:
+        try:
+            return await node(state, runtime)
+        except BudgetExhausted as exhausted:
+            context = runtime.context
+            context.recorder.event("budget", trajectory=context.trajectory, kind=exhausted.kind, message=str(exhausted))
+            return {"stop": "budget"}
+
+    return guarded

@@ -1,0 +1,81 @@
+"""One trajectory: one invocation of a scaffold's graph, ended with a record whatever happens in it."""
+
+import asyncio
+import time
+import traceback
+from dataclasses import asdict
+from typing import Any
+
+from agents.caller import Diverged
+from agents.ledger import BudgetExhausted
+from agents.recorder import TrajectoryRecord
+from benchmark.errors import UserError
+from scaffolds import loader
+from scaffolds.context import Context
+
+
+async def run(name: str, config: Any, context: Context) -> TrajectoryRecord:
+    """Runs scaffold `name` on the context's task. The champion is the context's, whatever the graph says.
+
+    Raises what is the user's to mend (UserError, Diverged) without a record, and CancelledError after one.
+    """
+    start = time.time()
+    context.recorder.event("trajectory_start", trajectory=context.trajectory, task=context.task.id, scaffold=name, seed=context.seed)
+    error = None
+    try:
+        end_reason = await invoke(name, config, context)
+    except (UserError, Diverged):
+        raise
+    except BudgetExhausted as exhausted:
+        end_reason, error = "budget", str(exhausted)
+    except asyncio.CancelledError:
+        context.recorder.write_trajectory(record(context, start, "interrupted", None))
+        raise
+    except Exception:
+        end_reason, error = "error", traceback.format_exc()
+    ended = record(context, start, end_reason, error)
+    context.recorder.write_trajectory(ended)
+    return ended
+
+
+async def invoke(name: str, config: Any, context: Context) -> str:
+    """The graph's end reason; `solved` or `rounds` where a scaffold leaves none."""
+    from langgraph.errors import GraphRecursionError
+
+    builder = loader.build(name, config)
+    graph = builder.compile(name=name)
+    try:
+        state = await graph.ainvoke({"stop": ""}, {"recursion_limit": steps(len(builder.nodes), config)}, context=context)
+    except GraphRecursionError:
+        return "limit"
+    return state.get("stop") or ("solved" if context.champion else "rounds")
+
+
+def steps(nodes: int, config: Any) -> int:
+    """Supersteps after which a graph is endless: each node once a round, one round more than asked for, and the start."""
+    return nodes * (getattr(config, "rounds", 1) + 1) + 1
+
+
+def record(context: Context, start: float, end_reason: str, error: str | None) -> TrajectoryRecord:
+    champion = context.champion
+    return TrajectoryRecord(
+        trajectory=context.trajectory,
+        task=context.task.id,
+        scaffold=context.scaffold,
+        model=context.model_name,
+        seed=context.seed,
+        start=start,
+        end=time.time(),
+        champion=champion["id"] if champion else None,
+        kernel_sha=champion["kernel"] if champion else None,
+        end_reason=end_reason,
+        error=error,
+        totals=totals(context),
+    )
+
+
+def totals(context: Context) -> dict[str, Any]:
+    """Sums over all calls of the trajectory, those that belong to no attempt included; `usd` is what is known, `usd_upper` its bound."""
+    spent = context.ledger.total(context.trajectory)
+    attempts = context.attempts.values()
+    return {**asdict(spent), "tokens": spent.tokens, "attempts": len(attempts), "passed": sum(a["verdict"] == "pass" for a in attempts)}

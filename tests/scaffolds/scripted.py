@@ -1,0 +1,145 @@
+"""Deterministic parts for tests of scaffolds: a scripted model, an executor that judges by table, a recorder in memory."""
+
+import asyncio
+import json
+import random
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+import torch
+
+from agents.caller import Caller
+from agents.ledger import Ledger, Limits
+from agents.models.base import CallError, Identity, Reply, Request, Usage
+from benchmark.checkers import close
+from benchmark.task import Case, Contract, Task
+from scaffolds.context import Context
+from tests.agents.memory import MemoryRecorder
+from tools.evaluation import CaseResult, Evaluation, Failure, TimedSize, Timing
+from tools.settings import Settings
+
+Script = Callable[[Request], Reply | CallError | str]
+
+
+def double(x: torch.Tensor) -> torch.Tensor:
+    """Twice the input."""
+    return x * 2
+
+
+TASK = Task(
+    id="tests/double",
+    category="Pointwise",
+    source="tests",
+    reference=double,
+    cases=(Case("nominal", lambda draw: {"x": draw.normal(7)}), Case("held", lambda draw: {"x": draw.normal(11)}, held_out=True)),
+    timing=(Case("large", lambda draw: {"x": draw.normal(64)}),),
+    contract=Contract(close()),
+)
+
+
+def module(label: str) -> str:
+    """A candidate that the table executor judges by its label: a verdict, or a speedup such as 1.5."""
+    return f"# {label}\ndef double(x):\n    return x\n"
+
+
+def fenced(label: str, strategy: str = "simple") -> str:
+    return f"Strategy: {strategy}\n```python\n{module(label)}```\n"
+
+
+class ScriptedModel:
+    """Answers by a function of the request; `jitter` permutes the order in which concurrent calls finish."""
+
+    name = "scripted"
+    free = True
+    sampling: dict[str, Any] = {}
+
+    def __init__(self, script: Script, jitter: int | None = None):
+        self.script = script
+        self.rng = random.Random(jitter) if jitter is not None else None
+        self.requests: list[Request] = []
+
+    async def complete(self, request: Request) -> Reply:
+        self.requests.append(request)
+        if self.rng:
+            await asyncio.sleep(self.rng.random() * 0.005)
+        answer = self.script(request)
+        if isinstance(answer, CallError):
+            raise answer
+        if isinstance(answer, Reply):
+            return answer
+        usage = Usage(input=100, output=10)
+        return Reply(answer, self.name, usage=usage, usage_raw={"input": 100, "output": 10})
+
+    async def close(self) -> None:
+        return None
+
+
+class TableExecutor:
+    """Judges by a candidate's first line: `# 1.5` passes with that speedup, `# pass` without a measurement, else the verdict it names."""
+
+    def __init__(self, jitter: int | None = None):
+        self.rng = random.Random(jitter) if jitter is not None else None
+        self.judged: list[str] = []
+
+    async def evaluate(self, candidate: str, task: Task, settings: Settings) -> Evaluation:
+        self.judged.append(candidate)
+        if self.rng:
+            await asyncio.sleep(self.rng.random() * 0.005)
+        return verdict_of(candidate.split("\n")[0].removeprefix("# ").split(" ")[0], task)
+
+    async def close(self) -> None:
+        return None
+
+
+def verdict_of(label: str, task: Task = TASK) -> Evaluation:
+    done = Evaluation("", task.id, task.sha, mode="device", verdict=label, stage="timing", compiled=True)
+    if label[0].isdigit():
+        done.verdict, done.correct = "pass", True
+        done.timing = Timing("eager", [TimedSize("large", 10.0, 10.0 / float(label), float(label), [1.0, 2.0])], float(label), [1.0, 2.0])
+    elif label == "pass":
+        done.correct, done.no_timing = True, "simulated"
+    else:
+        done.stage, done.error = "correctness", Failure(label, f"it is {label}")
+        done.cases = [CaseResult("nominal", False, False, 0.5, 0.25, [3], 0.75, 1e-5, label)]
+    return done
+
+
+class Recorder(MemoryRecorder):
+    """One object over two contexts is a resumed run."""
+
+    def write_evaluation(self, identity: Identity, evaluation: Evaluation) -> None:
+        assert identity.key not in self.evaluations, "an identity is never reused"
+        super().write_evaluation(identity, Evaluation.from_dict(json.loads(json.dumps(evaluation.to_dict()))))
+
+    def lines(self) -> list[dict[str, Any]]:
+        """Attempts in the order of their ids, as records."""
+        return [asdict(self.attempts[key]) for key in sorted(self.attempts)]
+
+
+def context(
+    script: Script,
+    recorder: Recorder | None = None,
+    executor: TableExecutor | None = None,
+    limits: Limits | None = None,
+    jitter: int | None = None,
+    seed: int = 0,
+) -> Context:
+    recorder = recorder or Recorder()
+    ledger = Ledger(limits)
+    ledger.restore(recorder.calls, [0.0] * sum(bool(e.candidate_sha) for e in recorder.evaluations.values()))
+    model = ScriptedModel(script, jitter)
+    return Context(
+        task=TASK,
+        trajectory=f"tests/double-{seed}",
+        scaffold="scripted",
+        model_name="scripted",
+        seed=seed,
+        caller=Caller(model, recorder, ledger, tries=2, first_wait_s=0.0),
+        executor=executor or TableExecutor(jitter),
+        settings=Settings(),
+        recorder=recorder,
+        ledger=ledger,
+        hardware=None,
+        rng=random.Random(seed),
+    )
