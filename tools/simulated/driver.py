@@ -1,0 +1,90 @@
+"""A Triton driver whose device is a hardware sheet and whose launcher is the interpreter."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from triton.backends.compiler import GPUTarget
+
+from tools import platforms
+from tools.platforms.sheet import HardwareSheet
+from tools.simulated.tensor import DEVICE
+
+Launch = Callable[[Any, tuple[int, int, int], tuple], None]
+"""`launch(jit_function, grid, values of all its parameters)`."""
+
+
+class _Utils:
+    """What the native driver library answers."""
+
+    def __init__(self, sheet: HardwareSheet) -> None:
+        self._sheet = sheet
+
+    def get_device_properties(self, device: int) -> dict[str, int]:
+        sheet = self._sheet
+        return dict(
+            max_shared_mem=sheet.shared_per_block,
+            max_num_regs=sheet.registers_per_multiprocessor,
+            multiprocessor_count=sheet.multiprocessors,
+            warpSize=sheet.warp_size,
+            sm_clock_rate=1,
+            mem_clock_rate=1,
+            mem_bus_width=1,
+        )
+
+    def load_binary(self, name: str, binary: bytes, shared: int, device: int) -> tuple[int, int, int, int, int]:
+        """Module, function, registers, spills, most threads. Kernels that size their grid by occupancy read the real registers."""
+        used = platforms.usage(self._sheet.target, binary, name, shared)
+        return 1, 1, used.registers or 0, used.spills or 0, self._sheet.max_threads_per_block
+
+    def unload_module(self, module: int) -> None: ...
+
+
+class SimDriver:
+    """The active driver of a session. Its device index is the index of the target that is being compiled for."""
+
+    def __init__(self, targets: tuple[GPUTarget, ...], sheet: HardwareSheet, launch: Launch) -> None:
+        self.targets = targets
+        self.index = 0
+        self.utils = _Utils(sheet)
+        self._launch = launch
+
+    def get_current_target(self) -> GPUTarget:
+        return self.targets[self.index]
+
+    def get_current_device(self) -> int:
+        return self.index
+
+    def set_current_device(self, device: int) -> None: ...
+
+    def get_current_stream(self, device: int = 0) -> int:
+        return 0
+
+    def get_device_capability(self, device: int = 0) -> tuple[int, int]:
+        return torch.cuda.get_device_capability()
+
+    def get_active_torch_device(self) -> torch.device:
+        return DEVICE
+
+    def get_device_interface(self) -> Any:
+        return torch.cuda
+
+    def map_python_to_cpp_type(self, ty: str) -> str:
+        return "int"
+
+    def get_benchmarker(self) -> Callable:
+        """Nothing is timed here: every candidate configuration takes a millisecond."""
+        return lambda call, quantiles=None, **kwargs: [1.0] * len(quantiles) if quantiles else 1.0
+
+    def get_empty_cache_for_benchmark(self) -> torch.Tensor:
+        return torch.empty(1, dtype=torch.int, device=DEVICE)
+
+    def clear_cache(self, cache: torch.Tensor) -> None: ...
+
+    def launcher_cls(self, source: Any, metadata: Any) -> Callable:
+        """What a compiled kernel is launched by: (x, y, z, stream, function, metadata, launch metadata, hooks, *values)."""
+
+        def launch(x: int, y: int, z: int, *rest: Any) -> None:
+            self._launch(source.fn, (x, y, z), rest[6:])
+
+        return launch

@@ -1,0 +1,266 @@
+"""Triton's language under the interpreter: patched once per process, switched on for a launch, kernels rewritten once."""
+
+import ast
+import builtins
+import inspect
+from collections.abc import Callable
+from functools import cache, partial
+from types import FunctionType
+from typing import Any
+
+import triton.language as tl
+import triton.runtime.interpreter as interpreter
+from triton.runtime.jit import JITFunction
+
+from tools.simulated import libdevice
+from tools.simulated.errors import Unsupported
+
+semantic = interpreter.interpreter_semantic
+_ABSENT = object()
+
+
+def _probe() -> Any:
+    """Names the modules that `_patch_lang` looks for in a kernel's globals."""
+    return tl, core
+
+
+core = tl.core
+
+
+class _Language:
+    """Every attribute that differs between compiling and interpreting."""
+
+    def __init__(self) -> None:
+        scope = interpreter._patch_lang(_probe)
+        changes: dict[tuple[int, str], tuple[Any, str, Any]] = {}
+        for owner, name, former in scope._changes:
+            changes.setdefault((id(owner), name), (owner, name, former))
+        self.entries = [(owner, name, former, owner.__dict__[name]) for owner, name, former in changes.values()]
+        scope.restore()
+        self.entries = [(owner, name, former, _faster(owner, former, new)) for owner, name, former, new in self.entries]
+        self.entries += libdevice.entries()
+        self.replaced = {id(former): new for owner, _, former, new in self.entries if not inspect.isclass(owner)}
+        self.active = False
+
+    def __enter__(self) -> None:
+        for owner, name, _, new in self.entries:
+            setattr(owner, name, new)
+        self.active = True
+
+    def __exit__(self, *error: Any) -> None:
+        self.active = False
+        for owner, name, former, _ in reversed(self.entries):
+            if former is interpreter._MISSING:
+                delattr(owner, name)
+            else:
+                setattr(owner, name, former)
+
+
+def _faster(owner: Any, former: Any, new: Any) -> Any:
+    """A builtin with the interpreter's semantic bound, without the wrappers around it."""
+    if "member" not in (getattr(new, "__kwdefaults__", None) or {}) or not hasattr(former, "__wrapped__"):
+        return new
+    bound = partial(former.__wrapped__, _semantic=semantic)
+    if not inspect.isclass(owner):
+        return bound
+    return lambda *args, **kwargs: bound(*args, **kwargs)
+
+
+@cache
+def language() -> _Language:
+    return _Language()
+
+
+class _Rewriter(getattr(interpreter, "ASTTransformer")):
+    """Turns a kernel into Python that means what the compiler makes of it.
+
+    Scalars stay compile-time constants until a loop carries them, `and`, `or` and `not` work on blocks, assertions (compiled out
+    without debug) are dropped, annotations go.
+    """
+
+    def __init__(self) -> None:
+        self._bound: set[str] = set()
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
+        arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+        for argument in arguments:
+            argument.annotation = None
+        self._bound = {argument.arg for argument in arguments}
+        node.decorator_list, node.returns = [], None
+        node.body = self._block(node.body)
+        return node
+
+    def _block(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        out: list[ast.stmt] = []
+        for statement in body:
+            new = self.visit(statement)
+            out += new if isinstance(new, list) else [new]
+            self._bound |= _stored(statement)
+        return out
+
+    def visit_Assign(self, node: ast.Assign) -> ast.Assign:
+        return self.generic_visit(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
+        if node.value is None:
+            return ast.copy_location(ast.Pass(), node)
+        return ast.copy_location(ast.Assign(targets=[self.visit(node.target)], value=self.visit(node.value)), node)
+
+    def visit_Assert(self, node: ast.Assert) -> ast.stmt:
+        return ast.copy_location(ast.Pass(), node)
+
+    def visit_For(self, node: ast.For) -> list[ast.stmt]:
+        return self._loop(node, not _is_static(node.iter))
+
+    def visit_While(self, node: ast.While) -> list[ast.stmt]:
+        return self._loop(node, True)
+
+    def _loop(self, node: Any, carries: bool) -> list[ast.stmt]:
+        before = set(self._bound)
+        carried = sorted(before & set().union(*(_stored(s) for s in node.body))) if carries else []
+        for part in ("target", "iter", "test"):
+            if hasattr(node, part):
+                setattr(node, part, self.visit(getattr(node, part)))
+        node.body, node.orelse = self._block(node.body), self._block(node.orelse)
+        prologue = [ast.copy_location(s, node) for name in carried for s in ast.parse(_CARRY.format(name=name)).body]
+        return [*prologue, node]
+
+    def visit_If(self, node: ast.If) -> ast.If:
+        node.test = self.visit(node.test)
+        node.body, node.orelse = self._block(node.body), self._block(node.orelse)
+        return node
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
+        name = "_kw_and" if isinstance(node.op, ast.And) else "_kw_or"
+        arguments = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
+        values = [ast.Lambda(args=arguments, body=self.visit(value)) for value in node.values]
+        return ast.copy_location(ast.Call(func=ast.Name(id=name, ctx=ast.Load()), args=values, keywords=[]), node)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        node.operand = self.visit(node.operand)
+        if not isinstance(node.op, ast.Not):
+            return node
+        return ast.copy_location(ast.Call(func=ast.Name(id="_kw_not", ctx=ast.Load()), args=[node.operand], keywords=[]), node)
+
+
+_CARRY = "try:\n  {name} = _kw_carry({name})\nexcept NameError:\n  pass"
+
+
+def _stored(node: ast.AST) -> set[str]:
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+
+
+def _is_static(iterable: ast.expr) -> bool:
+    """Whether a `for` is unrolled by the compiler."""
+    if not isinstance(iterable, ast.Call):
+        return True
+    name = iterable.func.attr if isinstance(iterable.func, ast.Attribute) else getattr(iterable.func, "id", "")
+    return name == "static_range"
+
+
+def _carry(value: Any) -> Any:
+    """A loop-carried Python number is a tensor, as in compiled code."""
+    return semantic.to_tensor(value, False) if isinstance(value, (bool, int, float, tl.constexpr)) else value
+
+
+def _join(method: str, stop_at: bool) -> Callable[..., Any]:
+    """`and` and `or`: elementwise on tensors, short-circuit on constants."""
+
+    def joined(*values: Callable[[], Any]) -> Any:
+        left = values[0]()
+        for value in values[1:]:
+            if not isinstance(left, tl.tensor):
+                if bool(left) == stop_at:
+                    return left
+                left = value()
+            else:
+                left = getattr(left, method)(value())
+        return left
+
+    return joined
+
+
+def _not(value: Any) -> Any:
+    return value.__not__() if isinstance(value, tl.tensor) else not value
+
+
+def _extremum(name: str) -> Callable[..., Any]:
+    plain = getattr(builtins, name)
+    of_tensors = getattr(core, f"builtin_{name}", None)
+
+    def extremum(*args: Any, **kwargs: Any) -> Any:
+        if of_tensors is None or not any(isinstance(a, tl.tensor) for a in args):
+            return plain(*args, **kwargs)
+        return of_tensors(*args, **kwargs, _semantic=semantic)
+
+    return extremum
+
+
+_HELPERS = {
+    "_kw_and": _join("logical_and", False),
+    "_kw_or": _join("logical_or", True),
+    "_kw_not": _not,
+    "_kw_carry": _carry,
+    "min": _extremum("min"),
+    "max": _extremum("max"),
+    **{name: value for name, value in vars(interpreter).items() if name.startswith("_Interpreter")},
+}
+
+
+class _Kernel:
+    """A rewritten function and the globals that it sees."""
+
+    def __init__(self, jit: JITFunction) -> None:
+        self._fn = jit.fn
+        tree = _Rewriter().visit(jit.parse())
+        ast.fix_missing_locations(tree)
+        ast.increment_lineno(tree, getattr(jit, "def_file_line_number", jit.starting_line_number) - 1)
+        self._namespace: dict[str, Any] = {}
+        self.refresh()
+        local: dict[str, Any] = {}
+        exec(compile(tree, getattr(jit, "file_name", jit.fn.__code__.co_filename), "exec"), self._namespace, local)
+        self.call: FunctionType = local[jit.fn.__name__]
+
+    def refresh(self) -> None:
+        """Takes over the module's globals as they are now, with builtins that were imported by name replaced."""
+        seen = self._fn.__globals__ | inspect.getclosurevars(self._fn).nonlocals
+        replaced = language().replaced
+        for name in self._fn.__code__.co_names:
+            if id(seen.get(name)) in replaced:
+                seen[name] = replaced[id(seen[name])]
+        self._namespace.update(_HELPERS | seen)
+
+
+_kernels: dict[Any, _Kernel] = {}
+_seen_in: dict[Any, int] = {}
+_launch_number = 0
+
+
+def begin_launch() -> None:
+    """Globals are looked at again in each launch."""
+    global _launch_number
+    _launch_number += 1
+
+
+def rewritten(jit: JITFunction) -> FunctionType:
+    """The Python of a kernel or device function, rewritten once."""
+    kernel = _kernels.get(jit.fn)
+    if kernel is None:
+        kernel = _kernels[jit.fn] = _Kernel(jit)
+        _seen_in[jit.fn] = _launch_number
+    elif _seen_in[jit.fn] != _launch_number:
+        kernel.refresh()
+        _seen_in[jit.fn] = _launch_number
+    return kernel.call
+
+
+def device_call(jit: JITFunction, *args: Any, **kwargs: Any) -> Any:
+    """Stands in for `JITFunction.__call__`: a device function called from a kernel."""
+    if not language().active:
+        raise RuntimeError("Cannot call @triton.jit'd outside of the scope of a kernel")
+    kwargs.pop("_semantic", None)
+    return rewritten(jit)(*args, **kwargs)
+
+
+def unsupported(what: str, **detail: Any) -> Unsupported:
+    return Unsupported(f"The simulated device cannot run {what}.", **detail)

@@ -1,0 +1,136 @@
+"""Compile, then interpret: what happens at each kernel launch."""
+
+import time
+import traceback
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+import triton.language as tl
+import triton.runtime.interpreter as interpreter
+from triton.runtime.jit import JITFunction
+
+from tools import platforms
+from tools.simulated import language
+from tools.simulated.errors import CompileFailed, DeviceMismatch, LaunchFailed, Unsupported
+from tools.simulated.tensor import SimTensor, tensors
+
+MOST_PROGRAMS = 4096
+"""Programs of one launch; each takes the interpreter about a millisecond."""
+_MOST_YZ = 65535
+
+
+@dataclass
+class TargetLog:
+    """What was compiled for one target."""
+
+    target: str
+    kernels: list[dict[str, Any]] = field(default_factory=list)
+    seconds: float = 0.0
+    error: str | None = None
+    seen: set[str] = field(default_factory=set)
+
+    def to_dict(self) -> dict[str, Any]:
+        return dict(target=self.target, kernels=self.kernels, seconds=self.seconds, error=self.error)
+
+    def add(self, kernel: Any) -> None:
+        if kernel.hash in self.seen:
+            return
+        self.seen.add(kernel.hash)
+        binary = kernel.kernel
+        used = platforms.usage(self.target, binary, kernel.metadata.name, kernel.metadata.shared)
+        self.kernels.append(
+            dict(name=kernel.metadata.name, registers=used.registers, spills=used.spills, shared_bytes=used.shared_bytes)
+        )
+
+
+def check_memory(args: tuple, kwargs: dict[str, Any]) -> None:
+    """Refuses host tensors, as the CUDA launcher does."""
+    for index, value in enumerate((*args, *kwargs.values())):
+        for tensor in tensors(getattr(value, "base", value)):
+            if not isinstance(tensor, SimTensor):
+                raise DeviceMismatch(f"Pointer argument (at {index}) cannot be accessed from Triton (cpu tensor?)", argument=index)
+
+
+def compile_failed(jit: JITFunction, target: str, error: Exception) -> CompileFailed:
+    """The compiler's error, cut to line, rule and type."""
+    innermost = error
+    while innermost.__cause__ is not None and type(innermost.__cause__).__module__.startswith("triton"):
+        innermost = innermost.__cause__
+    node = getattr(innermost, "node", None)
+    line = getattr(node, "lineno", None)
+    source = getattr(innermost, "src", None)
+    text = ""
+    if line is not None and source:
+        lines = source.splitlines()
+        text = lines[line - 1].strip() if line <= len(lines) else ""
+    rule = str(getattr(innermost, "error_message", None) or innermost.__cause__ or innermost).strip()
+    rule = rule[-1500:]
+    name = type(innermost.__cause__ or innermost).__name__
+    if line is not None and source == jit.src:
+        line += jit.starting_line_number + _decorators(jit) - 1
+    where = f" at line {line}" if line else ""
+    message = f"{jit.__name__} does not compile for {target}{where}: {rule.splitlines()[0] if rule else name}"
+    return CompileFailed(message, target=target, kernel=jit.__name__, line=line, source=text, rule=rule, type=name)
+
+
+def _decorators(jit: JITFunction) -> int:
+    """Lines between the first decorator and `def`."""
+    return next((i for i, line in enumerate(jit.raw_src) if line.lstrip().startswith("def ")), 0)
+
+
+def grid_of(grid: Any, jit: JITFunction) -> tuple[int, int, int]:
+    x, y, z = (*grid, 1, 1)[:3]
+    for axis, size in zip("xyz", (x, y, z)):
+        if not hasattr(size, "__index__"):
+            raise LaunchFailed(f"The grid of {jit.__name__} must be integers, not {type(size).__name__} ({axis}).", kernel=jit.__name__)
+    if y > _MOST_YZ or z > _MOST_YZ or min(x, y, z) < 0:
+        raise LaunchFailed(f"Triton Error [CUDA]: invalid argument (grid {x}, {y}, {z} of {jit.__name__})", kernel=jit.__name__)
+    return int(x), int(y), int(z)
+
+
+def interpret(jit: JITFunction, grid: tuple[int, int, int], values: tuple) -> None:
+    """Runs every program of a launch on the CPU memory behind the arguments."""
+    x, y, z = grid_of(grid, jit)
+    if x * y * z > MOST_PROGRAMS:
+        raise Unsupported(
+            f"A launch of {x * y * z} programs is more than the {MOST_PROGRAMS} that the simulated device runs.", kernel=jit.__name__
+        )
+    language.begin_launch()
+    builder = interpreter.interpreter_builder
+    with torch._C.DisableTorchFunction(), np.errstate(all="ignore"), language.language():
+        fn = language.rewritten(jit)
+        arguments = {p.name: value if p.is_constexpr else argument(value, p.annotation_type) for p, value in zip(jit.params, values)}
+        builder.set_grid_dim(x, y, z)
+        try:
+            for i in range(x):
+                for j in range(y):
+                    for k in range(z):
+                        builder.grid_idx = (i, j, k)
+                        fn(**arguments)
+        except Exception as error:
+            raise _trapped(jit, error) from error
+
+
+def argument(value: Any, annotation: str | None) -> Any:
+    """A kernel argument as the interpreter's scalar or pointer, of the type that compiled code gives it."""
+    if isinstance(value, float):
+        handle = interpreter.TensorHandle(np.array([value], dtype=np.float32), tl.float32)
+        value = tl.tensor(handle, tl.float32)
+    else:
+        value = interpreter._implicit_cvt(value)
+    if annotation and isinstance(value, tl.tensor) and not value.dtype.is_ptr():
+        wanted = tl.str_to_ty(annotation, None)
+        if wanted != value.dtype:
+            value = language.semantic.cast(value, wanted)
+    return value
+
+
+def _trapped(jit: JITFunction, error: Exception) -> BaseException:
+    frames = traceback.extract_tb(error.__traceback__)
+    line = next((f.lineno for f in reversed(frames) if f.filename == jit.fn.__code__.co_filename), None)
+    detail = dict(kernel=jit.__name__, line=line, type=type(error).__name__)
+    if isinstance(error, AssertionError):
+        return LaunchFailed(f"{jit.__name__} trapped at line {line}: {error}", **detail)
+    return Unsupported(f"The simulated device cannot interpret {jit.__name__} (line {line}): {type(error).__name__}: {error}", **detail)

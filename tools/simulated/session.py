@@ -1,0 +1,112 @@
+"""A session on the simulated device: inside it torch and Triton find a GPU."""
+
+import functools
+import hashlib
+import random
+import time
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, Self
+
+import torch
+from triton.runtime import driver
+from triton.runtime.autotuner import Autotuner, OutOfResources
+from triton.runtime.jit import JITFunction
+
+from tools import platforms
+from tools.platforms.sheet import HardwareSheet
+from tools.simulated import cuda, language, launch
+from tools.simulated.driver import SimDriver
+from tools.simulated.errors import CompileFailed, DeviceMismatch, LaunchFailed, Unsupported
+from tools.simulated.patches import Patches
+from tools.simulated.tensor import SimMode, SimTensor, raw, simulated
+
+
+class Session:
+    """A context in which candidates run unchanged. Each launch is compiled for every target, then interpreted."""
+
+    def __init__(self, targets: Sequence[str], sheet: HardwareSheet, seed: int = 0) -> None:
+        self.launches: list[str] = []
+        """Names of the kernels launched, in order."""
+        self.noop = False
+        """Whether launches leave memory as it is."""
+        self._logs = [launch.TargetLog(target) for target in targets]
+        self._sheet = sheet
+        self._seed = seed
+        self._patches = Patches()
+        self._mode = SimMode()
+        self._driver = SimDriver(tuple(platforms.gpu_target(t) for t in targets), sheet, self._launch)
+
+    @property
+    def compiles(self) -> list[dict[str, Any]]:
+        """Per target: `target`, `kernels` (name, registers, spills, shared_bytes), `seconds`, `error`."""
+        return [log.to_dict() for log in self._logs]
+
+    def to_device(self, tensor: torch.Tensor) -> SimTensor:
+        """A copy in memory of its own on the simulated device, with the same strides and offset."""
+        with torch._C.DisableTorchFunction():
+            offset = tensor.storage_offset()
+            last = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride())) if tensor.numel() else -1
+            memory = torch.empty(offset + last + 1, dtype=tensor.dtype)
+            copy = memory.as_strided(tensor.shape, tensor.stride(), offset)
+            copy.copy_(tensor.detach())
+            return simulated(copy)
+
+    def to_host(self, tensor: torch.Tensor) -> torch.Tensor:
+        """The plain CPU tensor behind a result; a result that lies on the host is a `DeviceMismatch`."""
+        if not isinstance(tensor, SimTensor):
+            raise DeviceMismatch("The result is on cpu; it must be on the device of the inputs.", device="cpu")
+        with torch._C.DisableTorchFunction():
+            return raw(tensor).detach()
+
+    def __enter__(self) -> Self:
+        patches = self._patches
+        cuda.install(patches, self._sheet)
+        patches.set(driver, "_active", self._driver)
+        patches.set(JITFunction, "run", self._wrap(JITFunction.run))
+        patches.set(JITFunction, "__call__", language.device_call)
+        self._mode.__enter__()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._mode.__exit__(kind, error, trace)
+        self._patches.restore()
+
+    def _wrap(self, run: Any) -> Any:
+        session = self
+
+        @functools.wraps(run)
+        def wrapped(jit: JITFunction, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
+            launch.check_memory(args, kwargs)
+            for index in range(1, len(session._logs)):
+                session._compile(run, index, jit, args, grid, kwargs)
+            kernel = session._compile(run, 0, jit, args, grid, kwargs)
+            if warmup:
+                return kernel
+            try:
+                return run(jit, *args, grid=grid, warmup=False, **kwargs)
+            except OutOfResources as error:
+                raise LaunchFailed(str(error), kernel=jit.__name__, type="OutOfResources") from error
+
+        return wrapped
+
+    def _compile(self, run: Any, index: int, jit: JITFunction, args: tuple, grid: Any, kwargs: dict[str, Any]) -> Any:
+        log, begun = self._logs[index], time.perf_counter()
+        self._driver.index = index
+        try:
+            kernel = run(jit, *args, grid=grid, warmup=True, **kwargs)
+            log.add(kernel)
+            return kernel
+        except Exception as error:
+            failed = launch.compile_failed(jit, log.target, error)
+            log.error = failed.message
+            raise failed from error
+        finally:
+            log.seconds += time.perf_counter() - begun
+            self._driver.index = 0
+
+    def _launch(self, jit: JITFunction, grid: tuple[int, int, int], values: tuple) -> None:
+        launch.check_memory(values, {})
+        self.launches.append(jit.__name__)
+        if not self.noop:
+            launch.interpret(jit, grid, values)

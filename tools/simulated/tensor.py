@@ -1,0 +1,270 @@
+"""Tensors of the simulated device: CPU memory that answers `cuda:0`, and the mode that keeps host and device apart."""
+
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils._device import _device_constructors
+
+from tools.simulated.errors import DeviceMismatch
+
+DEVICE = torch.device("cuda", 0)
+HOST = torch.device("cpu")
+_T = torch.Tensor
+_plain = torch._C.DisableTorchFunction
+
+
+class SimTensor(torch.Tensor):
+    """A tensor on the simulated device. Its memory is ordinary CPU memory."""
+
+    @classmethod
+    def __torch_function__(cls, func: Callable, types: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
+        return dispatch(func, args, kwargs or {})
+
+    device = property(lambda self: DEVICE)
+    is_cuda = property(lambda self: True)
+    is_cpu = property(lambda self: False)
+
+    def get_device(self) -> int:
+        return DEVICE.index
+
+    def __deepcopy__(self, memo: dict) -> torch.Tensor:
+        return self.detach().clone()
+
+
+class SimMode(TorchFunctionMode):
+    """Maps `device=` in torch calls to the simulated device."""
+
+    def __torch_function__(self, func: Callable, types: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
+        return dispatch(func, args, kwargs or {})
+
+
+def raw(value: Any) -> Any:
+    """The same tensor as torch's own kind; anything else as it is."""
+    return _T.as_subclass(value, _T) if isinstance(value, SimTensor) else value
+
+
+def simulated(value: torch.Tensor) -> torch.Tensor:
+    return value if isinstance(value, SimTensor) else _T.as_subclass(value, SimTensor)
+
+
+def walk(value: Any, change: Callable[[torch.Tensor], Any]) -> Any:
+    """`value` with `change` applied to each tensor in it."""
+    if isinstance(value, torch.Tensor):
+        return change(value)
+    if isinstance(value, (list, tuple)):
+        parts = [walk(part, change) for part in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    if isinstance(value, dict):
+        return {key: walk(part, change) for key, part in value.items()}
+    return value
+
+
+def tensors(value: Any) -> Iterator[torch.Tensor]:
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, (list, tuple)):
+        for part in value:
+            yield from tensors(part)
+    elif isinstance(value, dict):
+        for part in value.values():
+            yield from tensors(part)
+
+
+def on_device(where: Any) -> bool:
+    """Whether a `device=` means the simulated device; there is only one."""
+    device = torch.device(DEVICE.type, where) if isinstance(where, int) else torch.device(where)
+    if device.type != DEVICE.type:
+        return False
+    if device.index not in (None, DEVICE.index):
+        raise RuntimeError("CUDA error: invalid device ordinal")
+    return True
+
+
+_default_on_device = False
+
+
+def set_default_device(where: Any) -> None:
+    """Stands in for `torch.set_default_device`."""
+    global _default_on_device
+    _default_on_device = where is not None and on_device(where)
+
+
+_MIXES = {
+    _T.copy_, _T.__setitem__, _T.__getitem__, _T.index_put_, _T.index_put, torch.index_put, torch.index_put_, _T.type_as, _T.set_,
+    _T.expand_as, _T.view_as, _T.reshape_as, torch.broadcast_tensors, torch.result_type, _T.data.__set__, _T.is_same_size,
+    _T.index_copy_, torch.is_tensor,
+}  # fmt: skip
+"""Calls that take host and device tensors together on a real GPU too."""
+_FIRST_DECIDES = {_T.copy_, _T.__setitem__, _T.index_put_, _T.index_put, _T.__getitem__, _T.set_, _T.expand_as, _T.view_as, _T.reshape_as}
+_CONSTRUCTORS = _device_constructors()
+
+
+def dispatch(func: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """One torch call under the simulated device."""
+    special = _SPECIAL.get(func)
+    if special is not None:
+        return special(*args, **kwargs)
+    given = list(tensors((args, kwargs)))
+    sim = any(isinstance(t, SimTensor) for t in given)
+    where = sim
+    if kwargs.get("device") is not None:
+        where = on_device(kwargs["device"])
+        if where or sim:
+            kwargs = {**kwargs, "device": HOST} if where or torch.device(kwargs["device"]).type == HOST.type else kwargs
+    elif not sim and func in _CONSTRUCTORS:
+        where = _default_on_device
+    if sim and func not in _MIXES:
+        _same_device(given)
+    elif func in _FIRST_DECIDES:
+        where = isinstance(args[0], SimTensor)
+    if kwargs.get("pin_memory"):
+        kwargs = {**kwargs, "pin_memory": False}
+    # A leaf must stay a leaf: wrapping comes before requires_grad.
+    leaf = where and not sim and bool(kwargs.get("requires_grad"))
+    if leaf:
+        kwargs = {**kwargs, "requires_grad": False}
+    with _plain():
+        out = _call(func, args, kwargs, given, where)
+        return out.requires_grad_() if leaf else out
+
+
+def _call(func: Callable, args: tuple, kwargs: dict[str, Any], given: list[torch.Tensor], where: bool) -> Any:
+    known = {id(t): t for t in given}
+    if isinstance(func, types.FunctionType):
+        # Torch's Python functions look at `.device` themselves, so they get torch's own kind of tensor.
+        kept: list[torch.Tensor] = []
+
+        def strip(t: torch.Tensor) -> torch.Tensor:
+            stripped = raw(t)
+            kept.append(stripped)
+            known[id(stripped)] = t
+            return stripped
+
+        args, kwargs = walk(args, strip), walk(kwargs, strip)
+    out = func(*args, **kwargs)
+    place = simulated if where else raw
+    return walk(out, lambda t: known[id(t)] if id(t) in known else t if isinstance(t, torch.nn.Parameter) else place(t))
+
+
+def _same_device(given: list[torch.Tensor]) -> None:
+    """Refuses what CUDA refuses: any host tensor beside a device tensor, but for 0-dimensional ones."""
+    with _plain():
+        if any(not isinstance(t, SimTensor) and t.dim() > 0 for t in given):
+            raise DeviceMismatch(
+                f"Expected all tensors to be on the same device, but found at least two devices, {DEVICE} and {HOST}!"
+            )
+
+
+def _move(tensor: torch.Tensor, to_device: bool, *args: Any, **kwargs: Any) -> torch.Tensor:
+    """`tensor.to(...)` with the device taken out of the arguments; a new memory when the side changes."""
+    with _plain():
+        out = _T.to(tensor, *args, **kwargs) if args or kwargs else tensor
+        if to_device == isinstance(tensor, SimTensor):
+            return simulated(out) if to_device and out is not tensor else out
+        out = raw(out)
+        if out.data_ptr() == raw(tensor).data_ptr():
+            out = out.clone()
+        return simulated(out) if to_device else out
+
+
+def _to(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
+    args, kwargs = list(args), dict(kwargs)
+    side = isinstance(tensor, SimTensor)
+    kwargs.pop("non_blocking", None)
+    first = args[0] if args else None
+    if isinstance(first, torch.Tensor):
+        side, args[0] = isinstance(first, SimTensor), raw(first)
+    elif isinstance(first, (str, torch.device, int)):
+        side = on_device(args.pop(0))
+    elif kwargs.get("device") is not None:
+        side = on_device(kwargs["device"])
+    kwargs.pop("device", None)
+    if isinstance(kwargs.get("other"), torch.Tensor):
+        side, kwargs["other"] = isinstance(kwargs["other"], SimTensor), raw(kwargs["other"])
+    if args and isinstance(args[0], torch.dtype):
+        kwargs["dtype"] = args.pop(0)
+    if args and isinstance(args[0], bool):
+        args.pop(0)
+    if args and isinstance(args[0], bool):
+        kwargs["copy"] = args.pop(0)
+    return _move(tensor, side, *args, **kwargs)
+
+
+def _cuda(tensor: torch.Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = torch.preserve_format) -> torch.Tensor:
+    return _move(tensor, device is None or on_device(device))
+
+
+def _cpu(tensor: torch.Tensor, memory_format: Any = torch.preserve_format) -> torch.Tensor:
+    return _move(tensor, False)
+
+
+def _host_only(func: Callable) -> Callable:
+    def refuse(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(tensor, SimTensor):
+            raise DeviceMismatch(
+                f"can't convert {DEVICE} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
+            )
+        with _plain():
+            return func(tensor, *args, **kwargs)
+
+    return refuse
+
+
+def _type(tensor: torch.Tensor, dtype: Any = None, non_blocking: bool = False, **kwargs: Any) -> Any:
+    with _plain():
+        if dtype is None:
+            name = _T.type(raw(tensor))
+            return name.replace("torch.", f"torch.{DEVICE.type}.") if isinstance(tensor, SimTensor) else name
+    if isinstance(dtype, str) and f".{DEVICE.type}." in dtype:
+        with _plain():
+            return _move(_T.type(raw(tensor), dtype.replace(f".{DEVICE.type}", "")), True)
+    return _move(tensor, isinstance(tensor, SimTensor), dtype=dtype) if isinstance(dtype, torch.dtype) else _move(_T.type(raw(tensor), dtype), False)
+
+
+def _type_as(tensor: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+    return _to(tensor, other)
+
+
+def _repr(tensor: torch.Tensor, **kwargs: Any) -> str:
+    with _plain():
+        text = _T.__repr__(raw(tensor), **kwargs)
+        return f"{text[:-1]}, device='{DEVICE}')" if isinstance(tensor, SimTensor) else text
+
+
+def _format(tensor: torch.Tensor, spec: str) -> str:
+    with _plain():
+        if tensor.dim() == 0:
+            return _T.__format__(raw(tensor), spec)
+    return _repr(tensor)
+
+
+def _side(of_device: Any, of_host: Any) -> Callable:
+    return lambda tensor, *args, **kwargs: of_device if isinstance(tensor, SimTensor) else of_host
+
+
+def _same(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
+    return tensor
+
+
+_SPECIAL: dict[Any, Callable] = {
+    _T.device.__get__: _side(DEVICE, HOST),
+    _T.is_cuda.__get__: _side(True, False),
+    _T.is_cpu.__get__: _side(False, True),
+    _T.get_device: _side(DEVICE.index, -1),
+    _T.to: _to,
+    _T.cuda: _cuda,
+    _T.cpu: _cpu,
+    _T.type: _type,
+    _T.type_as: _type_as,
+    _T.numpy: _host_only(_T.numpy),
+    _T.__array__: _host_only(_T.__array__),
+    _T.__dlpack_device__: _side((2, DEVICE.index), (1, 0)),
+    _T.__repr__: _repr,
+    _T.__format__: _format,
+    _T.pin_memory: _same,
+    _T.record_stream: lambda tensor, stream: None,
+    _T.share_memory_: _same,
+}
