@@ -65,6 +65,7 @@ class Request:
     brief: Brief
     sampling: Sampling = Sampling()
     tools: tuple[dict[str, Any], ...] = ()
+    """`{"name": ..., "description": ..., "parameters": JSON schema}`, in no provider's wrapping."""
 
     @property
     def sha(self) -> str:
@@ -99,6 +100,7 @@ class Reply:
     """The model that the provider says it served."""
     finish_reason: str = "stop"
     tool_calls: list[dict[str, Any]] = field(default_factory=list)
+    """`{"id": ..., "name": ..., "arguments": object, or the text that was none}`."""
     usage: Usage | None = None
     usage_raw: dict[str, Any] | None = None
     """The provider's usage object, verbatim."""

@@ -81,7 +81,7 @@ class OpenAI:
             "temperature": request.sampling.temperature,
             "seed": request.sampling.seed,
             "reasoning_effort": self.args.reasoning_effort,
-            "tools": list(request.tools) or None,
+            "tools": [{"type": "function", "function": tool} for tool in request.tools] or None,
         }
         return {name: value for name, value in body.items() if value is not None}
 
@@ -103,13 +103,23 @@ def read(data: Mapping[str, Any], request_id: str | None = None) -> Reply:
         text=wire.clean(_text(content) or _text(refusal)),
         model=wire.clean(str(data.get("model") or "")),
         finish_reason=wire.clean(finish),
-        tool_calls=[call for call in message.get("tool_calls") or [] if isinstance(call, dict)],
+        tool_calls=calls(message.get("tool_calls")),
         usage=tokens,
         usage_raw=data["usage"] if isinstance(data.get("usage"), dict) else None,
         usage_source=source,
         request_id=request_id or (str(data["id"]) if data.get("id") else None),
         tier="standard" if tier in (None, "default", "auto", "standard") else str(tier),
     )
+
+
+def calls(raw: Any) -> list[dict[str, Any]]:
+    """Tool calls in our shape; arguments that are no JSON stay text."""
+    found = []
+    for call in raw if isinstance(raw, list) else []:
+        function = usage.part(call, "function")
+        if isinstance(function, dict):
+            found.append({"id": usage.part(call, "id"), "name": function.get("name"), "arguments": wire.parsed(function.get("arguments"))})
+    return found
 
 
 def _text(content: Any) -> str:

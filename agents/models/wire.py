@@ -20,6 +20,7 @@ GATEWAY = frozenset({502, 504, 520, 521, 522, 523, 524})
 """Statuses of something between the provider and us: the provider may have answered, and billed, all the same."""
 OVERFLOW = re.compile(r"context.{0,20}(length|window|size)|prompt is too long|too many (input )?tokens|maximum.{0,20}tokens", re.IGNORECASE)
 QUOTA = re.compile(r"insufficient_quota|credit balance|billing", re.IGNORECASE)
+BROKEN_OFF = re.compile(r"complete message body|incomplete|payload is not completed")
 MESSAGE_LIMIT = 500
 
 
@@ -41,12 +42,13 @@ def clean(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
+def _clean_object(data: dict[str, Any]) -> dict[str, Any]:
+    return {clean(name): clean(value) if isinstance(value, str) else value for name, value in data.items()}
+
+
 def document(body: bytes, headers: Mapping[str, str]) -> dict[str, Any]:
     """The JSON object of a reply with status 200; bytes that are no UTF-8 are replaced."""
-    try:
-        data = json.loads(body.decode("utf-8", "replace"), strict=False)
-    except (ValueError, RecursionError):
-        data = None
+    data = parsed(body.decode("utf-8", "replace"))
     if isinstance(data, dict):
         return data
     if "html" in headers.get("content-type", ""):
@@ -54,6 +56,14 @@ def document(body: bytes, headers: Mapping[str, str]) -> dict[str, Any]:
             "bad_request", "The endpoint answered with a web page; is base_url right, its path included (often /v1)?", **unbilled()
         )
     raise CallError("cut_stream", f"The reply of {len(body)} bytes is no JSON object.")
+
+
+def parsed(text: Any) -> Any:
+    """The JSON in `text` with its strings cleaned, or `text` itself where it is none."""
+    try:
+        return json.loads(clean(text), strict=False, object_hook=_clean_object) if isinstance(text, str) else text
+    except (ValueError, RecursionError):
+        return text
 
 
 def failed(status: int, headers: Mapping[str, str], body: bytes, model: str, env: str | None) -> CallError:
@@ -71,7 +81,7 @@ def failed(status: int, headers: Mapping[str, str], body: bytes, model: str, env
         return CallError("5xx", message, retry_after=retry_after(headers), **billing)
     if status == 408:
         return CallError("timeout", message, **billing)
-    if code == "context_length_exceeded" or (status in (400, 413) and OVERFLOW.search(message)):
+    if code == "context_length_exceeded" or status == 413 or (status == 400 and OVERFLOW.search(message)):
         return CallError("context_overflow", message, **billing)
     if code in ("content_filter", "content_policy_violation"):
         return CallError("refused", message, **billing)
@@ -86,10 +96,10 @@ def broken(error: BaseException, url: str, timeout_s: float, env: str | None = N
         chain.append(below)
     names = {type(e).__name__ for e in chain}
     billing: dict[str, Any] = unbilled() if names & UNSENT else {}
-    words = redact(next((str(e) for e in reversed(chain) if str(e)), type(error).__name__), env)
+    words = redact(next((str(e) for e in reversed(chain) if str(e)), type(error).__name__), env).rstrip(".")
     if any(name.endswith(("Timeout", "TimeoutError", "TimeoutException")) for name in names):
         return CallError("timeout", f"{url} gave no answer within {timeout_s:g} s (model_args.timeout_s).", **billing)
-    if any("complete message body" in str(e) or "incomplete" in str(e) for e in chain) or "DecodingError" in names:
+    if any(BROKEN_OFF.search(str(e)) for e in chain) or "DecodingError" in names:
         return CallError("cut_stream", f"The reply from {url} broke off: {words}.", **billing)
     if names & UNSENT:
         return CallError("connection", f"{url} cannot be reached: {words}. Check model_args.base_url and that the server runs.", **billing)
@@ -124,10 +134,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 def _explain(body: bytes) -> tuple[str, str]:
     """An error body's message and code; any body will do."""
     text = body.decode("utf-8", "replace")
-    try:
-        data = json.loads(text, strict=False)
-    except (ValueError, RecursionError):
-        data = None
+    data = parsed(text)
     error = data.get("error", data) if isinstance(data, dict) else None
     if isinstance(error, dict):
         return str(error.get("message") or error)[:MESSAGE_LIMIT], str(error.get("code") or error.get("type") or "")

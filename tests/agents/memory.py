@@ -1,0 +1,83 @@
+"""A recorder in memory, and requests to try it with."""
+
+import hashlib
+import json
+from dataclasses import replace
+from typing import Any
+
+from agents.models.base import RETRIABLE, Brief, Identity, Request, Sampling
+from agents.recorder import AttemptRecord, CallRecord, TrajectoryRecord
+from tools.evaluation import Evaluation
+
+
+class MemoryRecorder:
+    """Implements `agents.recorder.Recorder` without a disk."""
+
+    def __init__(self) -> None:
+        self.calls: list[CallRecord] = []
+        self.evaluations: dict[str, Evaluation] = {}
+        self.attempts: dict[tuple[str, str], AttemptRecord] = {}
+        self.trajectories: list[TrajectoryRecord] = []
+        self.texts: dict[str, Any] = {}
+        self.events: list[tuple[str, dict[str, Any]]] = []
+
+    def recorded_call(self, identity: Identity) -> CallRecord | None:
+        tries = [call for call in self.calls if call.identity == identity]
+        return tries[-1] if tries and tries[-1].outcome not in RETRIABLE | {"cancelled", "auth"} else None
+
+    def recorded_tries(self, identity: Identity) -> int:
+        return sum(call.identity == identity for call in self.calls)
+
+    def recorded_evaluation(self, identity: Identity) -> Evaluation | None:
+        return self.evaluations.get(identity.key)
+
+    def evaluation(self, identity: Identity) -> Evaluation:
+        return self.evaluations[identity.key]
+
+    def write_call(self, record: CallRecord) -> None:
+        self.calls.append(record)
+
+    def write_evaluation(self, identity: Identity, evaluation: Evaluation) -> None:
+        self.evaluations[identity.key] = evaluation
+
+    def write_attempt(self, record: AttemptRecord) -> None:
+        self.attempts.setdefault((record.trajectory, record.attempt), record)
+
+    def write_trajectory(self, record: TrajectoryRecord) -> None:
+        self.trajectories.append(record)
+
+    def put_kernel(self, source: str) -> str:
+        return self._put(source)
+
+    def kernel(self, sha: str) -> str:
+        return str(self.texts[sha])
+
+    def put_prompt(self, messages: list[dict[str, str]], tools: list[dict[str, Any]]) -> str:
+        return self._put({"messages": messages, "tools": tools})
+
+    def put_reply(self, reply: dict[str, Any]) -> str:
+        return self._put(reply)
+
+    def reply(self, sha: str) -> dict[str, Any]:
+        return dict(self.texts[sha])
+
+    def event(self, name: str, **fields: Any) -> None:
+        self.events.append((name, fields))
+
+    def _put(self, value: Any) -> str:
+        sha = hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+        self.texts[sha] = json.loads(json.dumps(value))
+        return sha
+
+
+def request(
+    prompt: str = "Write it.", *, role: str = "generator", round: int = 0, sample: int = 0, trajectory: str = "t", max_tokens: int = 100
+) -> Request:
+    identity = Identity(trajectory, role, round, 0, sample)
+    messages = ({"role": "system", "content": "You write kernels."}, {"role": "user", "content": prompt})
+    return Request(messages, identity, Brief("suite/task", role), Sampling(max_tokens=max_tokens))
+
+
+def elsewhere(asked: Request, **changes: Any) -> Request:
+    """The same question under another identity."""
+    return replace(asked, identity=replace(asked.identity, **changes))
