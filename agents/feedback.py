@@ -64,14 +64,17 @@ def text(digest: dict[str, Any], limit: int = MAX_TEXT) -> str:
         lines.append(f"Reason: {digest['message']}")
     lines += [f"Compiler ({c['target']}): {clip(str(c['error']), MAX_DETAIL)}" for c in digest["compiler"]]
     lines += [mismatch(c) for c in digest["failing"]]
-    lines += [
-        f"{key.replace('_', ' ')}: {clip(str(value), MAX_DETAIL)}" for key, value in digest["detail"].items() if value not in (None, "", [])
-    ]
-    lines += memory(digest["memory"])
+    lines += facts(digest["detail"]) + facts(digest["memory"] or {}, "out_of_bounds", "races")
     if digest["shown"]:
         lines.append(f"Cases passed: {digest['passed']} of {digest['shown']} shown")
     lines += timing(digest)
-    return clip("\n".join(lines), limit)
+    return readable("\n".join(lines))[:limit]
+
+
+def facts(found: dict[str, Any], *keys: str) -> list[str]:
+    """The entries that say something, all or the named ones."""
+    shown = {key: found.get(key) for key in keys or found}
+    return [f"{key.replace('_', ' ')}: {clip(str(value), MAX_DETAIL)}" for key, value in shown.items() if value not in (None, "", [], {})]
 
 
 def mismatch(case: dict[str, Any]) -> str:
@@ -87,19 +90,14 @@ def mismatch(case: dict[str, Any]) -> str:
     return f"Case {case['case']}: {case['kind']}" + (f"; {facts}" if facts else "") + (f"; {case['message']}" if case["message"] else "")
 
 
-def memory(found: dict[str, Any] | None) -> list[str]:
-    return [
-        f"{key.replace('_', ' ')}: {clip(str(found[key]), MAX_DETAIL)}" for key in ("out_of_bounds", "races") if found and found.get(key)
-    ]
-
-
 def timing(digest: dict[str, Any]) -> list[str]:
     lines = []
     if digest["speedup"] is not None:
         lines.append(f"Measured speedup against the baseline: {digest['speedup']:.3f}x (geometric mean over sizes)")
-    lines += [
-        f"  {s['case']}: baseline {s['baseline_us']:.1f} us, yours {s['candidate_us']:.1f} us, {s['speedup']:.2f}x" for s in digest["sizes"]
-    ]
+    for size in digest["sizes"]:
+        lines.append(
+            f"  {size['case']}: baseline {size['baseline_us']:.1f} us, yours {size['candidate_us']:.1f} us, {size['speedup']:.2f}x"
+        )
     if digest["modelled"]:
         lines.append(f"Modelled, not measured: {clip(str(digest['modelled']), MAX_DETAIL)}")
     return lines

@@ -41,6 +41,10 @@ class Answer:
     declined: bool = False
 
 
+def unanswered(role: str, identity: Identity, outcome: str, why: str) -> Answer:
+    return Answer(role, (identity,), f"{outcome}: {parsing.readable(why.strip())[:MAX_REASON]}", declined=outcome == "declined")
+
+
 @dataclass
 class Context:
     task: Task
@@ -56,7 +60,7 @@ class Context:
     hardware: HardwareSheet | None
     rng: random.Random
     """For choices made between supersteps; branches of one superstep must not draw from it."""
-    sampling: Sampling = Sampling()
+    sampling: Sampling = field(default_factory=Sampling)
     champion: Attempt | None = field(default=None, init=False)
     attempts: dict[str, Attempt] = field(default_factory=dict, init=False)
     """All attempts of the trajectory by id, for the books; prompts and choices are made from the graph's state."""
@@ -91,11 +95,9 @@ class Context:
         try:
             reply = await self.caller.complete(request)
         except CallFailed as failed:
-            return Answer(
-                role, (identity,), f"{failed.outcome}: {parsing.readable(str(failed))[:MAX_REASON]}", declined=failed.outcome == "declined"
-            )
+            return unanswered(role, identity, failed.outcome, str(failed))
         if reply.finish_reason == "declined":
-            return Answer(role, (identity,), f"declined: {parsing.readable(reply.text.strip())[:MAX_REASON]}", declined=True)
+            return unanswered(role, identity, "declined", reply.text)
         return self.read(role, identity, reply.text)
 
     def variables(self, brief: Brief) -> dict[str, Any]:

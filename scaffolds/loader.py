@@ -1,4 +1,4 @@
-"""Finds scaffolds without importing them: modules of this package, entry points of others, single files; only the chosen one is imported."""
+"""Finds scaffolds without importing them: modules of this package, entry points, single files. Only the chosen one is imported."""
 
 import ast
 import os
@@ -93,7 +93,10 @@ def config_of(name: str) -> type:
 
 
 def build_config(name: str, options: Mapping[str, Any] | None = None, rounds: int | None = None) -> Any:
-    """Scaffold `name`'s `Config`. `options` wins over the run's `rounds`, which wins over the default; a scaffold without rounds ignores it."""
+    """Scaffold `name`'s `Config`. The `rounds` of `options` wins over the run's, which wins over the default.
+
+    A scaffold without rounds ignores the run's.
+    """
     kind = config_of(name)
     values = {key: value for key, value in (options or {}).items() if not (key == "rounds" and value is None)}
     if rounds is not None and "rounds" in {f.name for f in fields(kind)}:

@@ -55,7 +55,8 @@ async def generate(state: Sample, runtime: "Runtime[Context]") -> Update:
 async def select(state: OneshotState, runtime: "Runtime[Context]") -> Update:
     if runtime.context.champion:
         return {"stop": "solved"}
-    return {"stop": "declined" if all(state["declined"].values()) else "rounds"}
+    declined = state["declined"].values()
+    return {"stop": "declined" if declined and all(declined) else "rounds"}
 
 
 def build(config: Config) -> "StateGraph[Any, Any, Any, Any]":

@@ -1,4 +1,4 @@
-"""Which attempt is better: one total order for champions and pools (DESIGN 2)."""
+"""Which attempt is better: one total order for champions and for pools of ancestors (DESIGN 2)."""
 
 import math
 from collections.abc import Iterable
@@ -8,10 +8,8 @@ from scaffolds.state import Attempt
 
 def standing(attempt: Attempt) -> tuple[float, float]:
     """Measured speedup, then modelled; an attempt that has neither stands below all that have one."""
-    return (
-        -math.inf if attempt["speedup"] is None else attempt["speedup"],
-        -math.inf if attempt["modelled"] is None else attempt["modelled"],
-    )
+    measured, modelled = attempt["speedup"], attempt["modelled"]
+    return (-math.inf if measured is None else measured, -math.inf if modelled is None else modelled)
 
 
 def ordered(attempts: Iterable[Attempt]) -> list[Attempt]:
@@ -24,3 +22,16 @@ def better(champion: Attempt | None, attempt: Attempt) -> Attempt | None:
     if attempt["verdict"] != "pass":
         return champion
     return attempt if champion is None else ordered([champion, attempt])[0]
+
+
+def pooled(pool: Iterable[Attempt], arrivals: Iterable[Attempt], capacity: int) -> list[Attempt]:
+    """The pool after `arrivals`: passing attempts only, best first, one per kernel, the worst leaving when it is full."""
+    best: dict[str | None, Attempt] = {}
+    for attempt in ordered(a for a in (*pool, *arrivals) if a["verdict"] == "pass"):
+        best.setdefault(attempt["kernel"], attempt)
+    return list(best.values())[:capacity]
+
+
+def pace(attempt: Attempt) -> float | None:
+    """The speed that progress is told by: measured, else modelled, else unknown."""
+    return attempt["modelled"] if attempt["speedup"] is None else attempt["speedup"]
