@@ -6,6 +6,8 @@ from typing import Any
 
 KINDS = ("input", "cache_read", "cache_write_5m", "cache_write_1h", "output")
 """Disjoint kinds of tokens; `reasoning` is a part of output."""
+CERTAIN = ("provider", "counted")
+"""Sources of usage that is whole."""
 
 
 def standing(attempt: dict[str, Any]) -> tuple[float, float]:
@@ -27,29 +29,40 @@ def speedups(solved: Sequence[float | None], asked: int) -> tuple[float | None, 
     return geomean(measured), geomean([*measured, *[1.0] * (asked - len(measured))])
 
 
+def covered(spans: Iterable[tuple[float, float]]) -> float:
+    """Seconds that are within at least one of the (start, end) spans."""
+    total, reached = 0.0, -math.inf
+    for start, end in sorted(spans):
+        total += max(0.0, end - max(start, reached))
+        reached = max(reached, end)
+    return total
+
+
 def champion(trajectory: dict[str, Any], attempts: dict[tuple[str, str], dict[str, Any]]) -> dict[str, Any] | None:
     """The champion's attempt record, or None."""
     return attempts.get((trajectory["trajectory"], trajectory["champion"])) if trajectory["champion"] else None
 
 
 def tokens(calls: Iterable[dict[str, Any]]) -> dict[str, int]:
-    """Known tokens by kind, with `reasoning`, over all tries; tries of unknown usage add nothing here (see `unknown`)."""
-    kinds = (*KINDS, "reasoning")
-    return {kind: sum(c["usage"][kind] for c in usages) for usages in [[c for c in calls if c["usage"]]] for kind in kinds}
+    """Known tokens by kind, `reasoning` and their `total`, over all tries. A lower bound where `unsure` is not 0."""
+    known = [c["usage"] for c in calls if c["usage"]]
+    kinds = {kind: sum(usage[kind] for usage in known) for kind in (*KINDS, "reasoning")}
+    return {**kinds, "total": sum(kinds[kind] for kind in KINDS)}
 
 
-def unknown(calls: Iterable[dict[str, Any]], field: str) -> int:
-    """How many tries have no `usage` or no `cost_usd`: then a sum over them is a lower bound."""
-    return sum(c[field] is None for c in calls)
+def unsure(calls: Iterable[dict[str, Any]]) -> int:
+    """Tries that may have used more tokens than is known."""
+    return sum(c["usage"] is None or c["usage_source"] not in CERTAIN for c in calls)
 
 
-def cost(calls: Iterable[dict[str, Any]]) -> tuple[float, float | None]:
+def unpriced(calls: Iterable[dict[str, Any]]) -> int:
+    """Tries whose cost is unknown."""
+    return sum(c["cost_usd"] is None for c in calls)
+
+
+def dollars(calls: Sequence[dict[str, Any]]) -> tuple[float, float | None]:
     """USD at least and at most; the upper end is None where a try has neither a cost nor a bound."""
-    low = high = 0.0
-    bounded = True
-    for call in calls:
-        low += call["cost_usd"] or 0.0
-        upper = call["cost_usd"] if call["cost_usd"] is not None else call["cost_upper"]
-        bounded = bounded and upper is not None
-        high += upper or 0.0
-    return low, high if bounded else None
+    known = [c["cost_usd"] for c in calls]
+    low = math.fsum(c for c in known if c is not None)
+    bounds = [c["cost_upper"] for c in calls if c["cost_usd"] is None]
+    return low, None if None in bounds else low + math.fsum(bounds)

@@ -67,7 +67,8 @@ def sentence(error: BaseException) -> UserError:
             return unknown("key", str(cause.full_key), [f"{prefix}.{key}" if prefix else key for key in keys if key != "hydra"])
         return UserError(f"{cause.full_key}: {first_line(cause)}")
     if isinstance(error, OverrideParseException):
-        return UserError(f"Cannot read {error.override!r} ({first_line(error)[:-1]}): write key=value, and quote it for the shell where it holds brackets or spaces.")
+        why = first_line(error).rstrip(".")
+        return UserError(f"Cannot read {error.override!r} ({why}): write key=value, in quotes where it holds brackets or spaces.")
     return UserError(first_line(error))
 
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, get_type_hints
 
 from benchmark.errors import UserError, unknown
+from scaffolds.options import convert
 
 
 @dataclass
@@ -113,28 +114,6 @@ def build(kind: type, values: Mapping[str, Any], prefix: str = "") -> Any:
 def known(kind: type) -> list[str]:
     """The keys that a user may set."""
     return [f.name for f in fields(kind) if f.name != "scaffold_name"]
-
-
-def convert(value: Any, hint: Any, key: str) -> Any:
-    """`value` if it is of the hinted type (an int serves as a float); else UserError."""
-    choices = get_args(hint) if get_origin(hint) in (Union, UNION) else (hint,)
-    for choice in choices:
-        kind, inner = get_origin(choice) or choice, get_args(choice)
-        if kind is float and isinstance(value, int) and not isinstance(value, bool):
-            return float(value)
-        if isinstance(value, kind) and not (isinstance(value, bool) and kind is not bool):
-            if kind is list and not all(isinstance(item, inner[0]) for item in value):
-                continue
-            return value
-    raise UserError(f"{key} must be {' or '.join(name_of(choice) for choice in choices)}, not {value!r}.")
-
-
-UNION = type(int | None)
-NAMES = {int: "a whole number", float: "a number", str: "text", type(None): "null", dict: "a group of keys", list: "a list"}
-
-
-def name_of(hint: Any) -> str:
-    return NAMES[get_origin(hint) or hint]
 
 
 def flat(config: Any, prefix: str = "") -> list[tuple[str, Any]]:

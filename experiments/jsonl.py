@@ -15,7 +15,8 @@ SCHEMA_VERSION = 1
 def full(path: Path, error: OSError) -> UserError:
     """The sentence for a write that the system refused; what was written before is whole."""
     return UserError(
-        f"Cannot write {path}: {error.strerror or error}. What was recorded before is intact; make room or fix the directory's rights, then continue with resume={run_of(path)}."
+        f"Cannot write {path}: {error.strerror or error}. What was recorded before is intact; "
+        f"make room or mend the directory's rights, then continue with resume={run_of(path)}."
     )
 
 
@@ -25,7 +26,7 @@ def run_of(path: Path) -> Path:
 
 
 def encode(record: Any) -> bytes:
-    """Strict JSON in UTF-8. Numbers that are not finite become null; lone surrogates keep their escape, so that text comes back as it was."""
+    """Strict JSON in UTF-8. Numbers that are not finite become null; lone surrogates keep their escape, so that text comes back whole."""
     try:
         text = json.dumps(record, ensure_ascii=False, allow_nan=False)
     except ValueError:

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from experiments.analysis import geomean
-from experiments.words import clock, tokens_and_dollars
+from experiments.words import clock, count, usd
 
 
 @dataclass
@@ -38,18 +38,20 @@ class Progress:
     tokens: int = 0
     usd: float = 0.0
     unknown: int = 0
+    unpriced: int = 0
     before: int = 0
     """Trajectories that had ended before this start."""
 
     def take(self, name: str, fields: dict[str, Any]) -> None:
-        """One event. `fields["key"]` names the trajectory among all runs."""
+        """One event. `fields["key"]` names the trajectory among all runs of this start."""
         key = fields.get("key", "")
-        if name == "trajectory_started":
-            self.rows[key] = Row(fields["label"], time.time())
+        if name == "trajectory_start":
+            self.rows[key] = Row(key, time.time())
         elif name == "call":
             self.tokens += fields["tokens"] or 0
             self.usd += fields["cost_usd"] or 0.0
-            self.unknown += fields["tokens"] is None or fields["cost_usd"] is None
+            self.unknown += fields["tokens"] is None
+            self.unpriced += fields["cost_usd"] is None
         elif name == "attempt":
             self.attempt(key, fields)
         elif name == "trajectory":
@@ -80,7 +82,8 @@ class Progress:
                 f"{self.correct} correct",
                 f"{len(self.compiled)} compiled",
                 f"speedup {f'{mean:.2f}x' if mean else '-'}",
-                tokens_and_dollars(self.tokens, self.usd, self.unknown),
+                f"{count(self.tokens, self.unknown)} tokens",
+                usd(self.usd, self.unpriced),
                 f"ETA {self.eta()}",
             )
         )
@@ -103,6 +106,7 @@ class LiveView:
         return self
 
     def __exit__(self, *_: object) -> None:
+        """Gives the terminal back."""
         self.live.stop()
 
     def take(self, name: str, fields: dict[str, Any]) -> None:
@@ -156,5 +160,3 @@ View = LiveView | PlainView
 
 def view(progress: Progress, console: Console) -> View:
     return LiveView(progress, console) if console.is_terminal else PlainView(progress, console)
-
-

@@ -24,6 +24,8 @@ def main() -> int:
     except UserError as error:
         print(error, file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        return 130
 
 
 if __name__ == "__main__":

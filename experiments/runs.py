@@ -62,7 +62,9 @@ class Run:
         try:
             return dict(json.loads((self.path / "environment.json").read_text()))
         except (OSError, ValueError) as error:
-            raise UserError(f"{self.path / 'environment.json'} cannot be read; the run was killed before it began, so start it anew.") from error
+            raise UserError(
+                f"{self.path / 'environment.json'} cannot be read; the run was killed before it began, so start it anew."
+            ) from error
 
     @property
     def asked(self) -> list[tuple[str, int]]:

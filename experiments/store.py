@@ -5,8 +5,9 @@ import hashlib
 import json
 import os
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import asdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,11 @@ from agents.recorder import AttemptRecord, CallRecord, TrajectoryRecord
 from benchmark.errors import UserError
 from experiments import jsonl
 from experiments.analysis import standing
-from experiments.runs import FILES, Run
+from experiments.runs import FILES
 from tools.evaluation import Evaluation
 
-UNSETTLED = RETRIABLE | {"cancelled", "auth"}
-"""Outcomes after which a call is asked again by a resumed run: a key or a connection may have been mended since."""
+UNSETTLED = RETRIABLE | {"cancelled", "auth", "bad_request"}
+"""Outcomes after which a resumed run asks again, unless the failure was acted on: a key, a model or a connection may have been mended."""
 
 Listener = Callable[[str, dict[str, Any]], None]
 
@@ -33,6 +34,8 @@ class RunStore:
         self.path = path
         self.run_id = path.resolve().name
         self.listeners: list[Listener] = []
+        self.broken: UserError | None = None
+        """Why this store can take no more records: the caller that met it may have been cancelled meanwhile."""
         self.lock = lock(path)
         loaded = {name: jsonl.read(path / f"{name}.jsonl") for name in FILES}
         self.files = {name: jsonl.Lines(path / f"{name}.jsonl", part.size if part.torn else None) for name, part in loaded.items()}
@@ -41,8 +44,8 @@ class RunStore:
         self.torn = {f"{name}.jsonl": part.torn for name, part in loaded.items() if part.torn}
         self.calls = loaded["calls"].records
         self.tries = Counter(c["call_id"] for c in self.calls)
-        self.settled = {c["call_id"]: c for c in self.calls if c["outcome"] not in UNSETTLED}
-        self.evaluations = {key_of(e["identity"]): e["evaluation"] for e in loaded["evaluations"].records}
+        self.evaluations = {Identity(**e["identity"]).key: e["evaluation"] for e in loaded["evaluations"].records}
+        self.settled = {c["call_id"]: c for c in self.calls if c["outcome"] not in UNSETTLED or self.acted_on(c)}
         self.attempts = {(a["trajectory"], a["attempt"]): a for a in loaded["attempts"].records}
         self.trajectories = {t["trajectory"]: t for t in loaded["trajectories"].records}
 
@@ -52,7 +55,9 @@ class RunStore:
         try:
             path.mkdir(parents=True)
         except FileExistsError:
-            raise UserError(f"Run directory {path} exists; a run is never overwritten. Continue it with resume={path}, or choose another run_id.") from None
+            raise UserError(
+                f"Run directory {path} exists; a run is never overwritten. Continue it with resume={path}, or choose another run_id."
+            ) from None
         except OSError as error:
             raise UserError(f"Cannot make the run directory {path}: {error.strerror}. Choose another runs_dir.") from error
         jsonl.put(path / "environment.json", document(environment))
@@ -64,6 +69,30 @@ class RunStore:
         for file in (*self.files.values(), self.log_file):
             file.close()
         os.close(self.lock)
+
+    @property
+    def answered(self) -> bool:
+        """Whether any call of this run was ever answered."""
+        return any(c["reply_sha"] for c in self.calls)
+
+    def acted_on(self, call: dict[str, Any]) -> bool:
+        """Whether the trajectory went on from this call: then its outcome stands, or the journal would contradict itself."""
+        identity = Identity(**call["identity"])
+        later = (c for c in self.calls if c["identity"]["trajectory"] == identity.trajectory and c["call_id"] != call["call_id"])
+        return replace(identity, role="evaluation").key in self.evaluations or any(c["start"] >= call["end"] for c in later)
+
+    def check(self) -> None:
+        """Nothing is acted on once the store is broken; paid calls are still taken."""
+        if self.broken:
+            raise self.broken
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        try:
+            yield
+        except UserError as error:
+            self.broken = self.broken or error
+            raise
 
     # What an earlier start of this run has settled.
 
@@ -86,30 +115,32 @@ class RunStore:
     def write_call(self, record: CallRecord) -> None:
         line = {"run": self.run_id, **asdict(record)}
         line["try"] = line.pop("try_")
-        self.files["calls"].append(line)
+        self.append("calls", line)
         self.calls.append(line)
         self.tries[record.call_id] += 1
-        if record.outcome not in UNSETTLED:
-            self.settled[record.call_id] = line
         self.event("call", **call_event(line))
 
     def write_evaluation(self, identity: Identity, evaluation: Evaluation) -> None:
+        self.check()
         body = evaluation.to_dict()
-        self.files["evaluations"].append({"run": self.run_id, "identity": asdict(identity), "evaluation": body})
+        self.append("evaluations", {"run": self.run_id, "identity": asdict(identity), "evaluation": body})
         self.evaluations[identity.key] = body
-        self.event("evaluation", trajectory=identity.trajectory, attempt=identity.attempt, verdict=evaluation.verdict, stage=evaluation.stage)
+        self.event(
+            "evaluation", trajectory=identity.trajectory, attempt=identity.attempt, verdict=evaluation.verdict, stage=evaluation.stage
+        )
 
     def write_attempt(self, record: AttemptRecord) -> None:
+        self.check()
         key = (record.trajectory, record.attempt)
         if key not in self.attempts:
             line = {"run": self.run_id, **asdict(record)}
-            self.files["attempts"].append(line)
+            self.append("attempts", line)
             self.attempts[key] = line
         self.event("attempt", **self.attempts[key])
 
     def write_trajectory(self, record: TrajectoryRecord) -> None:
         line = {"run": self.run_id, **asdict(record)}
-        self.files["trajectories"].append(line)
+        self.append("trajectories", line)
         self.trajectories[record.trajectory] = line
         if record.kernel_sha:
             self.keep_best(record.task)
@@ -120,7 +151,8 @@ class RunStore:
         champions = [(t["trajectory"], t["champion"]) for t in self.trajectories.values() if t["task"] == task and t["champion"]]
         best = max(sorted(champions), key=lambda key: standing(self.attempts.get(key, {})))
         sha = self.trajectories[best[0]]["kernel_sha"]
-        jsonl.put(self.best(task), (self.path / "kernels" / f"{sha}.py").read_bytes())
+        with self.writing():
+            jsonl.put(self.best(task), (self.path / "kernels" / f"{sha}.py").read_bytes())
 
     def best(self, task: str) -> Path:
         """Where the best kernel of a task lies, if it has one."""
@@ -148,13 +180,19 @@ class RunStore:
         sha = hashlib.sha256(data).hexdigest()
         path = self.path / folder / f"{sha}{suffix}"
         if not path.exists():
-            jsonl.put(path, data)
+            with self.writing():
+                jsonl.put(path, data)
         return sha
+
+    def append(self, name: str, line: dict[str, Any]) -> None:
+        with self.writing():
+            self.files[name].append(line)
 
     # Progress.
 
     def event(self, name: str, **fields: Any) -> None:
-        self.log.info(name, **fields)
+        with self.writing():
+            self.log.info(name, **fields)
         for listen in self.listeners:
             listen(name, fields)
 
@@ -193,10 +231,6 @@ def document(body: dict[str, Any]) -> bytes:
     return jsonl.encode({"schema_version": jsonl.SCHEMA_VERSION, **body}) + b"\n"
 
 
-def key_of(identity: dict[str, Any]) -> str:
-    return Identity(**identity).key
-
-
 def call_record(line: dict[str, Any]) -> CallRecord:
     """A line of `calls.jsonl` as the record that it was written from."""
     body = {k: v for k, v in line.items() if k not in ("schema_version", "run", "try")}
@@ -207,7 +241,9 @@ def call_record(line: dict[str, Any]) -> CallRecord:
 def call_event(line: dict[str, Any]) -> dict[str, Any]:
     """What the live view and the log need of a call."""
     usage = line["usage"]
+    identity = line["identity"]
     return {
-        "trajectory": line["identity"]["trajectory"], "role": line["identity"]["role"], "round": line["identity"]["round"], "try": line["try"],
-        "outcome": line["outcome"], "tokens": Usage(**usage).total if usage else None, "cost_usd": line["cost_usd"], "error": line["error"],
-    }  # fmt: skip
+        **{key: identity[key] for key in ("trajectory", "role", "round")},
+        **{key: line[key] for key in ("try", "outcome", "cost_usd", "error")},
+        "tokens": Usage(**usage).total if usage else None,
+    }

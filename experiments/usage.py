@@ -8,7 +8,8 @@ from scaffolds import loader
 TEXT = """\
 usage: python -m experiments.run [-m] [key=value ...]
 
-Runs a scaffold on tasks: a model writes Triton kernels, the executor compiles, tests and times them, and every iteration is recorded in runs/<run_id>/.
+Runs a scaffold on tasks: a model writes Triton kernels, the executor compiles, tests and times them.
+Every iteration is recorded in runs/<run_id>/.
 
 scaffolds:  {scaffolds}
 suites:     {suites}

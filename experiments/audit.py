@@ -1,0 +1,184 @@
+"""What a run cost, by role and by task: `python -m experiments.audit run=runs/<id> [format=table|json|csv|md]`.
+
+Reads the run's files only. All spend is charged: failed tries, retries, replies without code, planners' and reflectors' calls.
+"""
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmark.errors import UserError, unknown
+from experiments.analysis import dollars, tokens, unpriced, unsure
+from experiments.runs import Run
+from experiments.words import count, usd
+
+Record = dict[str, Any]
+COLUMNS = (
+    "calls", "tries", "input", "cache_read", "cache_write_5m", "cache_write_1h", "output", "reasoning", "tokens", "tries_without_usage",
+    "usd", "usd_at_most", "tries_without_cost", "attempts", "passed", "asked", "solved", "tokens_per_success", "usd_per_success",
+)  # fmt: skip
+SHOWN = ("calls", "tries", "input", "cached", "output", "tokens", "usd", "attempts", "passed", "solved", "tokens_per_success")
+
+
+def audit(run: Run) -> dict[str, Any]:
+    """Totals of the run, by role and by task. Tokens and USD per success are None where nothing succeeded."""
+    asked = run.asked
+    by_trajectory = {t["trajectory"]: t for t in run.trajectories}
+    solved = [t["task"] for t in by_trajectory.values() if t["champion"]]
+    task_of = {t: a["task"] for a in run.attempts for t in [a["trajectory"]]} | {t: r["task"] for t, r in by_trajectory.items()}
+    tasks = list(dict.fromkeys(task for task, _ in asked))
+    roles = list(dict.fromkeys(c["identity"]["role"] for c in run.calls))
+
+    def of_task(name: str) -> Record:
+        calls = [c for c in run.calls if task_of.get(c["identity"]["trajectory"], c["identity"]["trajectory"].rpartition("@")[0]) == name]
+        attempts = [a for a in run.attempts if a["task"] == name]
+        return line(calls, attempts, sum(task == name for task, _ in asked), solved.count(name))
+
+    def of_role(name: str) -> Record:
+        return line([c for c in run.calls if c["identity"]["role"] == name], [a for a in run.attempts if a["role"] == name], None, None)
+
+    return {
+        "run": run.run_id,
+        "scaffold": run.environment["scaffold"],
+        "model": run.environment["model"],
+        "total": line(run.calls, run.attempts, len(asked), len(solved)),
+        "roles": {name: of_role(name) for name in roles},
+        "tasks": {name: of_task(name) for name in tasks},
+        "notes": list(run.notes()),
+    }
+
+
+def line(calls: Sequence[Record], attempts: Sequence[Record], asked: int | None, solved: int | None) -> Record:
+    """One row. `tokens` and `usd` are what is known; how many tries that leaves out stands beside them."""
+    used = tokens(calls)
+    low, high = dollars(calls)
+    return {
+        "calls": len({c["call_id"] for c in calls}),
+        "tries": len(calls),
+        **{kind: used[kind] for kind in COLUMNS[2:8]},
+        "tokens": used["total"],
+        "tries_without_usage": unsure(calls),
+        "usd": low,
+        "usd_at_most": high,
+        "tries_without_cost": unpriced(calls),
+        "attempts": len(attempts),
+        "passed": sum(a["verdict"] == "pass" for a in attempts),
+        "asked": asked,
+        "solved": solved,
+        "tokens_per_success": used["total"] / solved if solved else None,
+        "usd_per_success": low / solved if solved else None,
+    }
+
+
+def cells(name: str, row: Record) -> list[str]:
+    """A row as the table and Markdown show it."""
+    left_out = row["tries_without_usage"]
+    shown = {
+        **{key: count(row[key], left_out) for key in ("input", "output", "tokens")},
+        "cached": count(row["cache_read"] + row["cache_write_5m"] + row["cache_write_1h"]),
+        "usd": usd(row["usd"], row["tries_without_cost"]),
+        "solved": "" if row["asked"] is None else f"{row['solved']}/{row['asked']}",
+        "tokens_per_success": "" if row["asked"] is None else "-" if not row["solved"] else count(row["tokens_per_success"], left_out),
+    }
+    return [name, *(shown.get(key, f"{row[key]:,}" if key not in shown else "") for key in SHOWN)]
+
+
+def sections(report: Record) -> Iterable[tuple[str, list[list[str]]]]:
+    for kind in ("roles", "tasks"):
+        rows = [cells(name, row) for name, row in report[kind].items()]
+        yield kind.removesuffix("s"), [*rows, cells("all", {**report["total"], **({"asked": None} if kind == "roles" else {})})]
+
+
+def table(report: Record) -> str:
+    from rich.console import Console
+    from rich.table import Table
+
+    out = io.StringIO()
+    console = Console(file=out, width=200)
+    for kind, rows in sections(report):
+        grid = Table(box=None, padding=(0, 2, 0, 0))
+        for title in (kind, *SHOWN):
+            grid.add_column(title.replace("_", " "), justify="left" if title == kind else "right")
+        for row in rows:
+            grid.add_row(*row)
+        console.print(grid)
+        console.print()
+    head = f"{report['run']}: {report['scaffold']['name']} with {report['model']}\n\n"
+    return head + "\n".join(text.rstrip() for text in out.getvalue().splitlines()) + explained(report)
+
+
+def markdown(report: Record) -> str:
+    parts = [f"`{report['run']}`: {report['scaffold']['name']} with `{report['model']}`"]
+    for kind, rows in sections(report):
+        head = "| " + " | ".join((kind, *(title.replace("_", " ") for title in SHOWN))) + " |"
+        parts.append("\n".join((head, "|---" + "|---:" * len(SHOWN) + "|", *("| " + " | ".join(row) + " |" for row in rows))))
+    return "\n\n".join(parts) + "\n" + explained(report)
+
+
+def explained(report: Record) -> str:
+    """What a reader must know to read the table."""
+    total = report["total"]
+    lines = ["tokens per success: all tokens of the row, failures and retries included, for each solved task and seed."]
+    if total["tries_without_usage"]:
+        lines.append(f"{total['tries_without_usage']} tries did not tell their usage in full: sums over them are at least so much.")
+    if total["tries_without_cost"]:
+        bound = "at most unknown" if total["usd_at_most"] is None else f"at most ${total['usd_at_most']:.4f} in all"
+        lines.append(f"{total['tries_without_cost']} tries have no known cost: {bound}.")
+    return "\n".join(["", *lines, *report["notes"], ""])
+
+
+def as_csv(report: Record) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(("by", "name", *COLUMNS))
+    named = [
+        ("total", "all", report["total"]),
+        *(("role", *r) for r in report["roles"].items()),
+        *(("task", *r) for r in report["tasks"].items()),
+    ]
+    for by, name, row in named:
+        writer.writerow((by, name, *("" if row[key] is None else row[key] for key in COLUMNS)))
+    return out.getvalue()
+
+
+FORMATS: dict[str, Callable[[Record], str]] = {
+    "table": table,
+    "md": markdown,
+    "csv": as_csv,
+    "json": lambda report: json.dumps(report, indent=2) + "\n",
+}
+
+
+def options(words: Sequence[str]) -> dict[str, str]:
+    chosen = {"format": "table"}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not equals or key not in ("run", "format"):
+            raise unknown("key", key, ("run", "format"))
+        chosen[key] = value
+    if "run" not in chosen:
+        raise UserError("Name the run: python -m experiments.audit run=runs/<run_id> [format=table|json|csv|md].")
+    if chosen["format"] not in FORMATS:
+        raise unknown("format", chosen["format"], FORMATS)
+    return chosen
+
+
+def main() -> int:
+    if {"-h", "--help"} & set(sys.argv[1:]):
+        print(__doc__)
+        return 0
+    try:
+        chosen = options(sys.argv[1:])
+        sys.stdout.write(FORMATS[chosen["format"]](audit(Run(Path(chosen["run"])))))
+    except UserError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

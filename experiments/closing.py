@@ -1,0 +1,79 @@
+"""The table that a run closes with: what became of each task, and where its best kernel lies."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from experiments.analysis import champion, dollars, speedups, tokens, unpriced, unsure
+from experiments.store import RunStore
+from experiments.words import count, speedup, usd
+
+NOT_STARTED = {"champion": None, "end_reason": "not started", "error": None}
+
+
+def show(store: RunStore, asked: Iterable[tuple[str, str, int]], console: Console) -> None:
+    """Prints the table of a run. `asked` are (trajectory, task, seed)."""
+    asked = list(asked)
+    seeds = len({seed for _, _, seed in asked}) > 1
+    table = Table(box=None, padding=(0, 2, 0, 0), title=f"{store.path}", title_justify="left", title_style="bold")
+    for title in ("task", *["seed"] * seeds, "verdict", "rounds", "speedup", "tokens", "best kernel"):
+        table.add_column(title, justify="right" if title in ("rounds", "seed", "tokens") else "left", overflow="fold")
+    reasons: set[str] = set()
+    for trajectory, task, seed in asked:
+        cells, reason = row(store, trajectory, task)
+        table.add_row(*(Text(cell) for cell in (task, *[str(seed)] * seeds, *cells)))
+        reasons |= {reason} if reason else set()
+    console.print(table)
+    for reason in sorted(reasons):
+        say(console, f"speedup '-': {reason}")
+    for line in summary(store, len(asked)):
+        say(console, line)
+
+
+def row(store: RunStore, trajectory: str, task: str) -> tuple[list[str], str | None]:
+    """Verdict, rounds, speedup, tokens and path of one trajectory, and why it has no speedup although it was solved."""
+    ended: dict[str, Any] = store.trajectories.get(trajectory, NOT_STARTED)
+    attempts = [a for a in store.attempts.values() if a["trajectory"] == trajectory]
+    best = champion({**ended, "trajectory": trajectory}, store.attempts)
+    calls = [c for c in store.calls if c["identity"]["trajectory"] == trajectory]
+    rounds = max((a["round"] for a in attempts), default=-1) + 1
+    return [
+        verdict(ended, attempts, best),
+        str(rounds),
+        speedup(best["speedup"], best["speedup_ci"]) if best else "-",
+        count(tokens(calls)["total"], unsure(calls)),
+        short(store.best(task)) if best else "-",
+    ], best["no_speedup"] if best and best["speedup"] is None else None
+
+
+def verdict(ended: dict[str, Any], attempts: list[dict[str, Any]], best: dict[str, Any] | None) -> str:
+    """`pass`, or the end reason with the last verdict that there was."""
+    if best:
+        return "pass"
+    last = max(attempts, key=lambda a: a["attempt"], default=None)
+    return f"{ended['end_reason']}: {last['verdict']}" if last else ended["end_reason"]
+
+
+def summary(store: RunStore, asked: int) -> list[str]:
+    solved = [c["speedup"] for t in store.trajectories.values() if (c := champion(t, store.attempts))]
+    compiled = len({a["trajectory"] for a in store.attempts.values() if a["compiled"]})
+    of_solved, of_all = speedups(solved, asked)
+    spent = f"{count(tokens(store.calls)['total'], unsure(store.calls))} tokens  {usd(dollars(store.calls)[0], unpriced(store.calls))}"
+    calls = len({c["call_id"] for c in store.calls})
+    lines = [f"correct {len(solved)}/{asked}  compiled {compiled}/{asked}  attempts {len(store.attempts)}  calls {calls}  {spent}"]
+    if of_solved is not None:
+        everywhere = f", {of_all:.2f}x over all {asked} (a failure counts as 1.0)" if of_all is not None else ""
+        lines.append(f"geometric-mean speedup {of_solved:.2f}x over {sum(s is not None for s in solved)} solved and timed{everywhere}")
+    return lines
+
+
+def short(path: Path) -> str:
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+
+
+def say(console: Console, text: str) -> None:
+    console.print(text, markup=False, highlight=False, soft_wrap=True)

@@ -1,0 +1,213 @@
+"""Runs all trajectories of all collected runs in one event loop, under one budget, and stops cleanly when told to."""
+
+import asyncio
+import os
+import random
+import signal
+import sys
+import traceback
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Any
+
+from rich.console import Console
+
+from agents.caller import Caller
+from agents.ledger import Ledger
+from agents.models.base import RETRIABLE
+from benchmark.errors import UserError
+from benchmark.task import Task
+from experiments import closing, environment, live
+from experiments.analysis import covered
+from experiments.books import Share
+from experiments.config import Collected
+from experiments.machine import Machine
+from experiments.plan import Plan, prepare
+from experiments.store import RunStore, call_event, call_record
+from scaffolds import trajectory
+from scaffolds.context import Context
+from tools.executor.local import LocalExecutor
+
+FINAL = frozenset({"solved", "rounds", "stagnation", "declined", "limit"})
+"""End reasons after which a resumed run has nothing left to do; the others go on from the journal."""
+FAILED, INTERRUPTED = 1, 130
+PATIENCE = 4
+"""Calls in a row that may fail, after all their tries, before the run stops by itself; the very first one stops it at once."""
+
+
+@dataclass
+class Job:
+    """A run that is under way."""
+
+    plan: Plan
+    store: RunStore
+    ledger: Ledger
+    caller: Caller
+    machine: Machine
+
+    @classmethod
+    def open(cls, plan: Plan, purse: Ledger, machine: Machine) -> "Job":
+        if plan.resumed:
+            store = RunStore(plan.path)
+        else:
+            described = environment.describe(plan, machine)
+            store = RunStore.create(plan.path, plan.yaml(), described, purse.prices.to_dict())
+        ledger = Share(purse)
+        ended = [e["resources"].get("gpu_s", 0.0) for e in store.evaluations.values() if e["candidate_sha"]]
+        ran = covered((record["start"], record["end"]) for record in (*store.calls, *store.trajectories.values()))
+        ledger.restore([call_record(c) for c in store.calls], ended, ran)
+        return cls(plan, store, ledger, Caller(plan.model, store, ledger), machine)
+
+    def key(self, task: Task, seed: int) -> str:
+        return f"{task.id}@{seed}"
+
+    def left(self) -> list[tuple[Task, int]]:
+        """Trajectories that are not over yet."""
+        return [(t, s) for t, s in self.plan.trajectories if self.store.trajectories.get(self.key(t, s), {}).get("end_reason") not in FINAL]
+
+    def context(self, task: Task, seed: int, executor: LocalExecutor) -> Context:
+        key = self.key(task, seed)
+        return Context(
+            task=task, trajectory=key, scaffold=self.plan.name, model_name=self.plan.model.name, seed=seed, caller=self.caller,
+            executor=executor, settings=self.machine.settings, recorder=self.store, ledger=self.ledger, hardware=self.machine.sheet,
+            rng=random.Random(key), measured=self.machine.measured,
+        )  # fmt: skip
+
+
+@dataclass
+class Runner:
+    jobs: list[Job]
+    view: live.View
+    queue: deque[tuple[Job, Task, int]] = field(default_factory=deque)
+    workers: set["asyncio.Task[None]"] = field(default_factory=set)
+    fault: BaseException | None = None
+    """The first thing that ended the run before its time."""
+    crashes: list[str] = field(default_factory=list)
+    interrupted: bool = False
+    failures: int = 0
+    """Calls in a row that failed after all their tries."""
+
+    async def run(self) -> int:
+        loop = asyncio.get_running_loop()
+        for signum in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(signum, self.interrupt)
+        self.queue.extend((job, task, seed) for job in self.jobs for task, seed in job.left())
+        machine = self.jobs[0].machine
+        executor = machine.executor()
+        try:
+            self.workers = {asyncio.create_task(self.work(executor)) for _ in range(min(machine.concurrency, len(self.queue)))}
+            await asyncio.gather(*self.workers, return_exceptions=True)
+        finally:
+            await asyncio.gather(*(job.caller.close() for job in self.jobs))
+            await executor.close()
+        return self.outcome()
+
+    async def work(self, executor: LocalExecutor) -> None:
+        """Takes trajectories from the queue until it is empty or the run is stopped."""
+        while self.queue:
+            job, task, seed = self.queue.popleft()
+            try:
+                record = await trajectory.run(job.plan.name, job.plan.scaffold, job.context(task, seed, executor))
+            except UserError as error:
+                self.stop(error)
+            except asyncio.CancelledError:
+                raise
+            except Exception as error:
+                self.crashes.append("".join(traceback.format_exception(error)))
+            else:
+                self.crashes += [record.error or "unknown error"] if record.end_reason == "error" else []
+
+    def hear(self, job: Job, name: str, fields: dict[str, Any]) -> None:
+        """Listens to a run's events: tells the view, and stops the run when nobody answers."""
+        self.view.take(name, {**fields, "key": self.label(job, fields.get("trajectory", ""))})
+        if name == "call":
+            self.silence(job, fields)
+
+    def silence(self, job: Job, call: dict[str, Any]) -> None:
+        """Stops the run once the model's side is down, before its tasks are booked as failures: resumed, they are asked again."""
+        if call["outcome"] in RETRIABLE and call["try"] % job.caller.tries:
+            return
+        failed = call["outcome"] in RETRIABLE | {"auth", "bad_request"}
+        self.failures = self.failures + 1 if failed else 0
+        if failed and (not job.store.answered or self.failures >= PATIENCE):
+            job.store.broken = UserError(
+                f"{job.plan.model.name} does not answer ({call['outcome']}: {call['error']}). Check its name, model_args.base_url, "
+                f"the key's variable and the network, then continue with resume={job.store.path}."
+            )
+            self.stop(job.store.broken)
+
+    def label(self, job: Job, trajectory: str) -> str:
+        """A trajectory's name among all runs of this start."""
+        return trajectory if len(self.jobs) == 1 else f"{job.store.run_id} {trajectory}"
+
+    def welcome(self, job: Job) -> None:
+        """Says where the run lies and what was found there, counts what an earlier start did, and listens from now on."""
+        store = job.store
+        self.view.say(f"{store.path}: {job.plan.name} with {job.plan.model.name} on {len(job.plan.tasks)} tasks, {job.machine.device.name}")
+        for name, size in store.torn.items():
+            self.view.say(f"{store.path}: dropped a torn last line of {name} ({size} bytes); what it told is asked again")
+        left = {job.key(task, seed) for task, seed in job.left()}
+        past = [("call", call_event(call)) for call in store.calls] + [("attempt", attempt) for attempt in store.attempts.values()]
+        past += [("trajectory", t) for t in store.trajectories.values() if t["trajectory"] not in left]
+        for name, fields in past:
+            self.view.progress.take(name, {**fields, "key": self.label(job, fields["trajectory"])})
+        self.view.progress.before = len(self.view.progress.ended)
+        store.listeners.append(lambda name, fields: self.hear(job, name, fields))
+
+    def interrupt(self) -> None:
+        """The first signal drains calls in flight; the second one kills."""
+        if self.interrupted:
+            self.view.__exit__()
+            os._exit(INTERRUPTED)
+        self.interrupted = True
+        self.view.say("Stopping: waiting for calls in flight, so that what is paid is on record. Once more to stop at once.")
+        self.halt()
+
+    def stop(self, fault: BaseException) -> None:
+        self.fault = self.fault or fault
+        self.halt()
+
+    def halt(self) -> None:
+        self.queue.clear()
+        for worker in self.workers:
+            worker.cancel()
+
+    def outcome(self) -> int:
+        faults = [fault for fault in (*(job.store.broken for job in self.jobs), self.fault) if fault]
+        if faults:
+            raise faults[0]
+        if self.crashes:
+            print(*dict.fromkeys(self.crashes), sep="\n", file=sys.stderr)
+        return INTERRUPTED if self.interrupted else FAILED if self.crashes else 0
+
+
+REMEDY = "Check model_args.base_url, the key's variable and the network, then continue with resume={path}."
+
+
+def run(collected: list[Collected]) -> int:
+    """Validates all runs, then runs them. Returns the exit code."""
+    plans, purse = prepare(collected)
+    machines = [Machine.of(plan.config) for plan in plans]
+    if any(machine != machines[0] for machine in machines):
+        raise UserError("All runs of one -m share one executor: do not sweep over executor or concurrency.")
+    jobs: list[Job] = []
+    try:
+        for plan in plans:
+            jobs.append(Job.open(plan, purse, machines[0]))
+        progress = live.Progress(sum(len(job.plan.trajectories) for job in jobs))
+        with live.view(progress, Console(stderr=True, highlight=False)) as view:
+            runner = Runner(jobs, view)
+            for job in jobs:
+                runner.welcome(job)
+            return asyncio.run(runner.run())
+    finally:
+        for job in jobs:
+            farewell(job)
+            job.store.close()
+
+
+def farewell(job: Job) -> None:
+    asked = [(job.key(task, seed), task.id, seed) for task, seed in job.plan.trajectories]
+    closing.show(job.store, asked, Console(highlight=False))
+    if job.left():
+        print(f"Not over: continue with python -m experiments.run resume={job.store.path}")
