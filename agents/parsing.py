@@ -64,7 +64,7 @@ def blocks(text: str) -> list[Block]:
 
 
 def code(text: str, entry: str) -> Parsed:
-    """The candidate in a reply: the last block that defines the entry point, complete before unclosed; where none does, the last complete one."""
+    """The candidate in a reply: the last complete block that defines the entry point, else an unclosed one that does, else the last one."""
     python = [b for b in blocks(text) if b.language in LANGUAGES and any(line.strip() for line in b.lines)]
     if not python:
         return Parsed(None, "no fenced code block")

@@ -1,7 +1,7 @@
-"""GEAK-style refinement: descendants, cascaded evaluation, a reflector for failing and for slow code, repair, and an optimiser over ancestors.
+"""GEAK-style refinement: generator, cascaded evaluation, reflector, repair, and an optimiser over a pool of ancestors.
 
-A round is one candidate per lineage. A lineage whose candidate fails is reflected on and repaired, at most `debug` times in a row, and then starts
-anew with the lessons kept. One whose candidate passes goes on from the pool of the best candidates of all lineages.
+A round is one candidate per lineage. A lineage whose candidate fails is reflected on and repaired, at most `debug` times in a
+row, and then starts anew with the lessons kept. One whose candidate passes goes on from the pool, the best of all lineages.
 """
 
 from collections.abc import Sequence
@@ -219,8 +219,8 @@ def build(config: Config) -> "StateGraph[Any, Any, Any, Any]":
     graph.add_node("select", partial(select, config))
     graph.add_edge(START, "plan")
     graph.add_conditional_edges("plan", partial(to_authors, config), ["generate", "repair", "optimise", END])
-    for node in ("generate", "repair", "optimise"):
-        graph.add_edge(node, "select")
+    for name in ("generate", "repair", "optimise"):
+        graph.add_edge(name, "select")
     graph.add_conditional_edges("select", partial(to_reflection, config), ["reflect", "plan", END])
     graph.add_edge("reflect", "plan")
     return graph

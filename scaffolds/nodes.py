@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from agents.ledger import BudgetExhausted
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 Update = dict[str, Any]
 """What a node changes in the state."""
-Node = Callable[[Any, "Runtime[Context]"], Awaitable[Update]]
+Node = TypeVar("Node", bound=Callable[..., Awaitable[Update]])
 
 
 def within_budget(node: Node) -> Node:
@@ -28,4 +28,4 @@ def within_budget(node: Node) -> Node:
             context.recorder.event("budget", trajectory=context.trajectory, kind=exhausted.kind, message=str(exhausted))
             return {"stop": "budget"}
 
-    return guarded
+    return cast(Node, guarded)
