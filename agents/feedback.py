@@ -10,30 +10,31 @@ MAX_TEXT = 6000
 MAX_MESSAGE = 600
 MAX_DETAIL = 2000
 MAX_CASES = 4
+HIDDEN = "fails on inputs not shown"
+NUMBERS = frozenset({"max_abs", "rel_rms", "worst_index", "matched", "tolerance"})
+"""Entries of a failure's detail that its case says already."""
 
 
-def digest(evaluation: Evaluation) -> dict[str, Any]:
+def digest(evaluation: Evaluation, held_out: frozenset[str] = frozenset()) -> dict[str, Any]:
     """`verdict, stage, message, detail, failing, passed, shown, compiler, memory, launches, speedup, sizes, no_timing, modelled`.
 
-    Made from `Evaluation.public()`: nothing of held-out cases but that they failed. `failing` holds at most four cases as
+    Made from `Evaluation.public()`: nothing of held-out cases (by their results, or named in `held_out`) but that they failed. `failing` holds at most four cases as
     `{case, kind, message, max_abs, rel_rms, wrong, index, tolerance}`, where `wrong` is the share of elements out of tolerance.
     """
     public = evaluation.public()
     error = public["error"] or {"message": "", "detail": {}}
-    hidden = {c.case for c in evaluation.cases if c.held_out}
-    if error["detail"].get("case") in hidden:
-        error = {"message": "fails on inputs not shown", "detail": {}}
+    hidden = error["message"] == HIDDEN or error["detail"].get("case") in held_out
     timing = public["timing"]
     cases = public["cases"]
     return {
         "verdict": evaluation.verdict,
         "stage": evaluation.stage,
-        "message": clip(error["message"], MAX_MESSAGE),
-        "detail": error["detail"],
+        "message": HIDDEN if hidden else clip(error["message"], MAX_MESSAGE),
+        "detail": {} if hidden else {key: value for key, value in error["detail"].items() if key not in NUMBERS},
         "failing": [failing(c) for c in cases if not c["ok"]][:MAX_CASES],
         "passed": sum(c["ok"] for c in cases),
         "shown": len(cases),
-        "compiler": [{"target": c["target"], "error": c["error"]} for c in public["compile"] if c.get("error")],
+        "compiler": [{"target": c["target"], "error": c["error"]} for c in public["compile"] if c.get("error") and not hidden],
         "memory": public["memory"],
         "launches": public["launches"],
         "speedup": timing["speedup"] if timing else None,

@@ -14,6 +14,7 @@ from agents.ledger import Ledger
 from agents.models.base import Ancestor, Brief, Identity, Request, Sampling
 from agents.recorder import AttemptRecord, Recorder
 from benchmark.task import Task
+from benchmark.words import describe
 from scaffolds.rank import better
 from scaffolds.state import Attempt
 from tools.evaluation import Evaluation, Failure
@@ -61,14 +62,14 @@ class Context:
     rng: random.Random
     """For choices made between supersteps; branches of one superstep must not draw from it."""
     sampling: Sampling = field(default_factory=Sampling)
+    measured: bool = False
+    """Whether candidates are timed, so that an evaluation takes GPU time."""
     champion: Attempt | None = field(default=None, init=False)
     attempts: dict[str, Attempt] = field(default_factory=dict, init=False)
     """All attempts of the trajectory by id, for the books; prompts and choices are made from the graph's state."""
 
     @cached_property
     def words(self) -> dict[str, str]:
-        from benchmark.words import describe
-
         return describe(self.task)
 
     def brief(self, role: str, parent: Attempt | None = None, ancestors: Sequence[Attempt] = (), lessons: Sequence[str] = ()) -> Brief:
@@ -83,7 +84,8 @@ class Context:
 
     def digest(self, attempt: Attempt) -> dict[str, Any]:
         where = (attempt["round"], attempt["lineage"], attempt["sample"])
-        return feedback.digest(self.recorder.evaluation(Identity(self.trajectory, "evaluation", *where)))
+        evaluation = self.recorder.evaluation(Identity(self.trajectory, "evaluation", *where))
+        return feedback.digest(evaluation, frozenset(case.name for case in self.task.cases if case.held_out))
 
     async def ask(self, role: str, brief: Brief, *, round: int, lineage: int = 0, sample: int = 0, **variables: Any) -> Answer:
         """Asks a role once. `variables` go to its templates beside those that every prompt gets.
@@ -163,7 +165,7 @@ class Context:
         return evaluation
 
     async def execute(self, kernel: str) -> Evaluation:
-        hold = await self.ledger.reserve_evaluation(0.0 if self.settings.device == "simulated" else self.settings.timing_s)
+        hold = await self.ledger.reserve_evaluation(self.settings.timing_s if self.measured else 0.0)
         try:
             evaluation = await self.executor.evaluate(self.recorder.kernel(kernel), self.task, self.settings)
         except BaseException:

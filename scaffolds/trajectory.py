@@ -6,7 +6,6 @@ import traceback
 from dataclasses import asdict
 from typing import Any
 
-from agents.caller import Diverged
 from agents.ledger import BudgetExhausted
 from agents.recorder import TrajectoryRecord
 from benchmark.errors import UserError
@@ -17,14 +16,15 @@ from scaffolds.context import Context
 async def run(name: str, config: Any, context: Context) -> TrajectoryRecord:
     """Runs scaffold `name` on the context's task. The champion is the context's, whatever the graph says.
 
-    Raises what is the user's to mend (UserError, Diverged) without a record, and CancelledError after one.
+    Raises what is the user's to mend (UserError, Diverged among them) without a record, and CancelledError after one.
     """
     start = time.time()
     context.recorder.event("trajectory_start", trajectory=context.trajectory, task=context.task.id, scaffold=name, seed=context.seed)
-    error = None
+    error: str | None = None
     try:
         end_reason = await invoke(name, config, context)
-    except (UserError, Diverged):
+        error = last_error(context) if end_reason == "error" else None
+    except UserError:
         raise
     except BudgetExhausted as exhausted:
         end_reason, error = "budget", str(exhausted)
@@ -54,6 +54,12 @@ async def invoke(name: str, config: Any, context: Context) -> str:
 def steps(nodes: int, config: Any) -> int:
     """Supersteps after which a graph is endless: each node once a round, one round more than asked for, and the start."""
     return nodes * (getattr(config, "rounds", 1) + 1) + 1
+
+
+def last_error(context: Context) -> str | None:
+    """Why the newest attempt could not be judged, for a scaffold that gives up on a task that is broken."""
+    newest = max(context.attempts, default=None)
+    return context.digest(context.attempts[newest])["message"] if newest else None
 
 
 def record(context: Context, start: float, end_reason: str, error: str | None) -> TrajectoryRecord:
