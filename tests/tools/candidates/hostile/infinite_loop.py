@@ -1,0 +1,3 @@
+def softmax(input, dim, dtype=None):
+    while True:
+        pass

@@ -1,0 +1,3 @@
+import torch
+def softmax(input, dim, dtype=None):
+    return torch.zeros_like(input, dtype=dtype)

@@ -1,0 +1,85 @@
+"""Control messages between processes: strict JSON objects, one packet each, capped in length."""
+
+import json
+import select
+import socket
+from collections.abc import Sequence
+from typing import Any
+
+LIMIT = 1 << 16
+"""Bytes of one message. A longer one is cut by the kernel and counts as malformed."""
+MAX_FDS = 8
+
+Message = dict[str, Any]
+
+
+class Malformed(Exception):
+    """The other side wrote what is no message. From a sandbox this is the candidate's doing."""
+
+
+class Closed(Exception):
+    """The other side is gone."""
+
+
+def _reject(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def readable(fds: Sequence[int], seconds: float) -> list[int]:
+    """Those of `fds` that can be read, or have ended, within the time."""
+    poll = select.poll()
+    for fd in fds:
+        poll.register(fd, select.POLLIN)
+    return [fd for fd, _ in poll.poll(max(0.0, seconds) * 1000)]
+
+
+class Channel:
+    """One end of a pair of connected sockets that keeps the bounds of messages."""
+
+    def __init__(self, sock: socket.socket):
+        self.sock = sock
+        self.fds: list[int] = []
+        """Descriptors that came with the last message; the receiver owns them."""
+
+    @classmethod
+    def pair(cls) -> tuple["Channel", socket.socket]:
+        """Our end, and the socket to hand to the other process."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        return cls(ours), theirs
+
+    @classmethod
+    def inherited(cls, fd: int) -> "Channel":
+        return cls(socket.socket(fileno=fd))
+
+    def fileno(self) -> int:
+        return self.sock.fileno()
+
+    def send(self, message: Message, fds: Sequence[int] = ()) -> None:
+        data = json.dumps(message, allow_nan=False).encode()
+        if len(data) > LIMIT:
+            raise ValueError(f"a message of {len(data)} bytes: {str(message)[:200]}")
+        try:
+            socket.send_fds(self.sock, [data], list(fds))
+        except (BrokenPipeError, ConnectionResetError) as gone:
+            raise Closed from gone
+
+    def receive(self) -> Message:
+        """The next message; blocks. Raises `Closed` or `Malformed`."""
+        try:
+            data, self.fds, flags, _ = socket.recv_fds(self.sock, LIMIT, MAX_FDS)
+        except ConnectionResetError as gone:
+            raise Closed from gone
+        if not data:
+            raise Closed
+        if flags & socket.MSG_TRUNC:
+            raise Malformed("a message that is too long")
+        try:
+            message = json.loads(data, parse_constant=_reject)
+        except (ValueError, RecursionError) as error:
+            raise Malformed(f"no JSON: {data[:80]!r}") from error
+        if not isinstance(message, dict):
+            raise Malformed(f"no object: {data[:80]!r}")
+        return message
+
+    def close(self) -> None:
+        self.sock.close()

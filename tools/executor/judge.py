@@ -1,0 +1,248 @@
+"""The judge: makes inputs, knows the truth, compares. It never sees candidate code, only bytes of its outputs.
+
+Started by the broker with `-m`; one request at a time; ends when the broker hangs up.
+"""
+
+import contextlib
+import inspect
+import math
+import mmap
+import os
+import sys
+from collections import OrderedDict
+from typing import Any
+
+import torch
+
+from benchmark import oracle, suites
+from benchmark.errors import UserError
+from benchmark.task import Arguments, Check, Oracle, Task
+from tools import platforms
+from tools.executor import syscalls
+from tools.executor.channel import Channel, Closed, Message
+from tools.executor.wire import BadLayout, Node, Overflow, Region
+
+CACHE_BYTES = 2 << 30
+
+Key = tuple[str, str, int]
+
+
+class Judge:
+    def __init__(self) -> None:
+        self.task: Task | None = None
+        self.device = "cpu"
+        self.truths: OrderedDict[Key, Oracle] = OrderedDict()
+        self.cached = 0
+        self.sent: tuple[Key, Arguments] | None = None
+
+    def open(self, request: Message, fds: list[int]) -> Message:
+        """Begins an evaluation: the task, its cases and the shared memory."""
+        memory = mmap.mmap(fds[0], 0)
+        self.inputs = Region(memory, 0, request["split"])
+        self.outputs = Region(memory, request["split"], len(memory) - request["split"])
+        self.device = request["device"]
+        if self.task is None or (self.task.id, self.task.sha) != (request["task"], request["sha"]):
+            self.task = suites.find(request["task"])
+        if self.task.sha != request["sha"]:
+            return _invalid(f"the executor finds another version of task {self.task.id} than the one asked for")
+        cases = [{"name": c.name, "held_out": c.held_out} for c in self.task.cases]
+        timing = [{"name": c.name, "held_out": c.held_out} for c in self.task.timing]
+        return {"cases": cases, "timing": timing, "entry": self.task.entry_name}
+
+    def inputs_(self, request: Message, fds: list[int]) -> Message:
+        """Draws the inputs of a case and puts them into the shared memory."""
+        arguments = self._draw(request["case"], request["seed"])
+        self.sent = (self._key(request), arguments)
+        self.inputs.clear()
+        assert self.task is not None
+        positional, keywords = _bind(self.task, arguments)
+        return {
+            "args": [self.inputs.write(value) for value in positional.values()],
+            "kwargs": {name: self.inputs.write(value) for name, value in keywords.items()},
+            "empty": any(t.numel() == 0 for t in oracle.flattened(list(_only_tensors(arguments)))),
+        }
+
+    def check(self, request: Message, fds: list[int]) -> Message:
+        """Compares what lies in the shared memory with the truth, and the inputs with what was sent."""
+        assert self.task is not None and self.sent is not None
+        key, arguments = self.sent
+        truth = self.truth(key)
+        try:
+            after = self._after(request["after"])
+            result = self._result(request["result"], after)
+            actual = oracle.outputs(self.task, result, after)
+        except (BadLayout, TypeError) as error:
+            return {"ok": False, "kind": "wrong_dtype", "message": str(error)[:300]}
+        finally_ = self.task.contract.checker(truth, actual, arguments)
+        answer = _message(finally_)
+        if finally_.ok and (name := self._mutated(arguments, after)):
+            answer |= {"ok": False, "kind": "input_mutated", "message": f"the call changed its input {name}"}
+        return answer | {"trivial": _trivial(truth)}
+
+    def prepare(self) -> None:
+        """Computes the truth for the inputs that were sent last, while the candidate is at work on them."""
+        if self.sent is not None:
+            # A task that fails here fails again in `check`, where it can be said.
+            with contextlib.suppress(Exception):
+                self.truth(self.sent[0])
+
+    def truth(self, key: Key) -> Oracle:
+        assert self.task is not None
+        if key in self.truths:
+            self.truths.move_to_end(key)
+            return self.truths[key]
+        truth = oracle.compute(self.task, self._draw(key[1], key[2]))
+        self.truths[key] = truth
+        self.cached += _bytes(truth)
+        while self.cached > CACHE_BYTES and len(self.truths) > 1:
+            self.cached -= _bytes(self.truths.popitem(last=False)[1])
+        return truth
+
+    def _key(self, request: Message) -> Key:
+        assert self.task is not None
+        return (self.task.sha, request["case"], request["seed"])
+
+    def _draw(self, case: str, seed: int) -> Arguments:
+        assert self.task is not None
+        return self.task.case(case).arguments(self.task.id, seed)
+
+    def _after(self, nodes: list[Node]) -> Arguments:
+        """The arguments as the call left them."""
+        assert self.sent is not None
+        if not isinstance(nodes, list) or len(nodes) > 256:
+            raise BadLayout("arguments")
+        tensors = iter([self.outputs.read(node) for node in nodes])
+
+        def replaced(value: Any) -> Any:
+            if isinstance(value, torch.Tensor):
+                return next(tensors, None)
+            if isinstance(value, list | tuple):
+                return type(value)(replaced(item) for item in value)
+            return value
+
+        # In the order in which they were sent: positional ones first.
+        assert self.task is not None
+        positional, keywords = _bind(self.task, self.sent[1])
+        return {name: replaced(value) for name, value in (positional | keywords).items()}
+
+    def _result(self, node: Node, after: Arguments) -> Any:
+        if isinstance(node, dict) and isinstance(node.get("l"), list) and len(node["l"]) <= 64:
+            return [self._result(item, after) for item in node["l"]]
+        if isinstance(node, dict) and type(node.get("a")) is int:
+            tensors = list(_only_tensors(after))
+            return tensors[node["a"]] if 0 <= node["a"] < len(tensors) else None
+        return self.outputs.read(node)
+
+    def _mutated(self, sent: Arguments, after: Arguments) -> str | None:
+        assert self.task is not None
+        for name, value in after.items():
+            if name in self.task.contract.mutates or name not in sent:
+                continue
+            for old, new in zip(_only_tensors(sent[name]), _only_tensors(value), strict=True):
+                if new is None or old.shape != new.shape or old.dtype != new.dtype or not _same_bytes(old, new):
+                    return name
+        return None
+
+
+def _bind(task: Task, arguments: Arguments) -> tuple[Arguments, Arguments]:
+    """Positional arguments in the order of the signature, and keyword-only ones; defaults fill gaps between positional ones."""
+    positional: Arguments = {}
+    keywords: Arguments = {}
+    gap: Arguments = {}
+    for name, parameter in inspect.signature(task.reference).parameters.items():
+        if parameter.kind is parameter.KEYWORD_ONLY:
+            if name in arguments:
+                keywords[name] = arguments[name]
+        elif name in arguments:
+            positional |= gap | {name: arguments[name]}
+            gap = {}
+        else:
+            gap[name] = parameter.default
+    return positional, keywords
+
+
+def _only_tensors(value: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _only_tensors(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _only_tensors(item)
+
+
+def _same_bytes(old: torch.Tensor, new: torch.Tensor) -> bool:
+    return torch.equal(old.contiguous().reshape(-1).view(torch.uint8), new.contiguous().reshape(-1).view(torch.uint8))
+
+
+def _trivial(truth: Oracle) -> bool:
+    """Whether an untouched or freshly zeroed buffer might be the right answer, so that this case proves no launch."""
+    for tensor in truth.honest:
+        if tensor.numel() == 0:
+            continue
+        flat = tensor.reshape(-1)
+        first = flat[0].item()
+        constant = bool((flat == flat[0]).all()) or bool(flat.isnan().all() if flat.is_floating_point() else False)
+        if not constant or not (first in (0, 1) or not math.isfinite(first)):
+            return False
+    return True
+
+
+def _bytes(truth: Oracle) -> int:
+    return sum(t.numel() * t.element_size() for group in vars(truth).values() for t in group)
+
+
+def _message(check: Check) -> Message:
+    return {
+        "ok": check.ok, "kind": check.kind, "message": check.message, "max_abs": _finite(check.max_abs), "rel_rms": _finite(check.rel_rms),
+        "worst_index": list(check.worst_index) if check.worst_index is not None else None, "matched": _finite(check.matched),
+        "tolerance": _finite(check.tolerance),
+    }  # fmt: skip
+
+
+def _finite(number: float | None) -> float | None:
+    return number if number is not None and math.isfinite(number) else None
+
+
+def _device() -> Message:
+    """The device at hand, and the simulated one that can be had anyway."""
+    found, stand_in = platforms.detect(), platforms.simulated.device()
+    facts = {"platform": found.platform, "name": found.name, "count": found.count, "simulated": found.simulated}
+    return facts | {"nodes": [], "stand_in": {"platform": stand_in.platform, "name": stand_in.name}}
+
+
+def _invalid(message: str) -> Message:
+    return {"invalid": message}
+
+
+def main(fd: int) -> None:
+    syscalls.die_with_parent()
+    syscalls.hide_memory()
+    torch.set_num_threads(1)
+    channel, judge = Channel.inherited(fd), Judge()
+    channel.send({"device": _device()})
+    try:
+        while True:
+            request = channel.receive()
+            op = getattr(judge, {"inputs": "inputs_"}.get(request["op"], request["op"]))
+            try:
+                reply = op(request, channel.fds)
+            except Overflow as error:
+                reply = _invalid(f"the case is larger than the shared memory: {error}")
+            except UserError as error:
+                reply = {"user_error": str(error)}
+            except Exception as error:
+                # The task's own code: a reference, a generator or a checker.
+                reply = _invalid(f"{type(error).__name__}: {error}"[:500])
+            for number in channel.fds:
+                os.close(number)
+            channel.send(reply)
+            if request["op"] == "inputs":
+                judge.prepare()
+    except Closed:
+        pass
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

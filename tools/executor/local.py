@@ -1,0 +1,78 @@
+"""The executor of this machine: a pool of workers, each with a judge and a zygote of its own."""
+
+import asyncio
+import contextlib
+import os
+import queue
+from concurrent.futures import ThreadPoolExecutor
+
+from benchmark.task import Task
+from tools.evaluation import Evaluation, Failure
+from tools.executor.remote import Cancelled
+from tools.executor.stages import Course
+from tools.executor.worker import Worker, WorkerLost
+from tools.settings import Settings
+
+TRIES = 2
+
+
+class LocalExecutor:
+    """Constructing starts nothing; the first evaluation starts a worker, and each worker lasts until `close`.
+
+    `workers` evaluations run at a time. `gpus` are the device indices to use, all visible ones without. `sandbox` is the
+    isolation level for evaluations whose settings say `auto`. May be used from any event loop.
+    """
+
+    def __init__(self, workers: int | None = None, gpus: tuple[int, ...] | None = None, sandbox: str = "auto"):
+        count = workers or max(1, (os.cpu_count() or 2) // 2)
+        self.sandbox = sandbox
+        self.workers = [Worker(gpus[index % len(gpus)] if gpus else index) for index in range(count)]
+        self.idle: queue.LifoQueue[Worker] = queue.LifoQueue()
+        for worker in reversed(self.workers):
+            self.idle.put(worker)
+        # One thread per worker for as long as the executor lives: a judge dies with the thread that started it.
+        self.threads = ThreadPoolExecutor(count, thread_name_prefix="executor")
+
+    async def evaluate(self, candidate: str, task: Task, settings: Settings) -> Evaluation:
+        holder: list[Worker] = []
+        future = self.threads.submit(self._evaluate, holder, candidate, task, settings)
+        try:
+            return await asyncio.wrap_future(future)
+        except asyncio.CancelledError:
+            for worker in holder:
+                worker.cancel()
+            raise
+
+    def _evaluate(self, holder: list[Worker], candidate: str, task: Task, settings: Settings) -> Evaluation:
+        worker = self.idle.get()
+        holder.append(worker)
+        try:
+            return self._tried(worker, candidate, task, settings)
+        finally:
+            holder.clear()
+            worker.settle()
+            self.idle.put(worker)
+
+    def _tried(self, worker: Worker, candidate: str, task: Task, settings: Settings) -> Evaluation:
+        """Evaluates, and once more if a trusted process was lost."""
+        for _ in range(TRIES):
+            course = Course(worker, candidate, task, settings, self.sandbox)
+            try:
+                return course.run()
+            except WorkerLost as lost:
+                reason = str(lost)
+            except Cancelled:
+                reason = "cancelled"
+                break
+        record = course.record
+        record.verdict, record.error = "infra_error", Failure("infra_error", reason)
+        return record
+
+    async def close(self) -> None:
+        """Ends what runs and leaves no process behind."""
+        for worker in self.workers:
+            worker.cancel()
+        await asyncio.to_thread(self.threads.shutdown, wait=True, cancel_futures=True)
+        for worker in self.workers:
+            with contextlib.suppress(OSError):
+                worker.stop()

@@ -1,0 +1,168 @@
+"""The broker's hold on one sandbox: asks it, times it, collects what it prints, kills it."""
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Callable
+
+from tools.executor.channel import Channel, Closed, Malformed, Message, readable
+
+LOG_BYTES = 16384
+COMPILATIONS = 64
+"""Compilations per request that get time of their own: they are announced by the sandbox, so they are not to be believed without end."""
+
+
+class Hung(Exception):
+    """No answer in time. `phase` is `compile` or `run`."""
+
+    def __init__(self, phase: str):
+        super().__init__(phase)
+        self.phase = phase
+
+
+class Died(Exception):
+    """The sandbox ended before it answered. `code` as in `subprocess`: negative for a signal."""
+
+    def __init__(self, code: int | None):
+        super().__init__(code)
+        self.code = code
+
+
+class Cancelled(Exception):
+    """The caller does not want the evaluation any more."""
+
+
+class Log:
+    """What the candidate prints: the first part is kept, the rest is read and dropped."""
+
+    def __init__(self) -> None:
+        self.reader, self.writer = os.pipe()
+        os.set_blocking(self.reader, False)
+        self.kept = b""
+        self.truncated = False
+        self.ended = False
+
+    def drain(self) -> int:
+        """Reads what is there, at most 64 KiB; returns how much it was."""
+        try:
+            data = os.read(self.reader, 1 << 16)
+        except BlockingIOError:
+            return 0
+        room = LOG_BYTES - len(self.kept)
+        self.kept += data[:room]
+        self.truncated |= len(data) > room
+        self.ended = not data
+        return len(data)
+
+    def text(self, start: int = 0, end: int | None = None) -> str:
+        return self.kept[start:end].decode("utf-8", "replace")
+
+    def close(self) -> None:
+        os.close(self.reader)
+
+
+class RemoteSandbox:
+    def __init__(self, cancelled: int) -> None:
+        """`cancelled` is a descriptor that becomes readable when the evaluation is to be given up."""
+        self.control, self.control_end = Channel.pair()
+        self.line, self.line_end = Channel.pair()
+        self.logs = {"stdout": Log(), "stderr": Log()}
+        self.cancelled = cancelled
+        self.pid: int | None = None
+        self.exit: int | None = None
+        self.ended = False
+        self.max_rss = 0
+        self.number = 0
+
+    @property
+    def ends(self) -> tuple[int, int, int, int]:
+        """The other ends, for the zygote: the keeper's line, the sandbox's line, standard output and error."""
+        return self.line_end.fileno(), self.control_end.fileno(), self.logs["stdout"].writer, self.logs["stderr"].writer
+
+    def handed_over(self) -> None:
+        self.line_end.close()
+        self.control_end.close()
+        for log in self.logs.values():
+            os.close(log.writer)
+
+    def ask(self, request: Message, seconds: float, compile_s: float = 0.0) -> Message:
+        """Sends a request and waits for its answer. Time in announced compilations is counted apart, `compile_s` for each."""
+        self.number += 1
+        try:
+            self.control.send(request | {"id": self.number})
+        except Closed:
+            raise self._death() from None
+        return self.answer(self.number, seconds, compile_s)
+
+    def answer(self, number: int | None, seconds: float, compile_s: float = 0.0) -> Message:
+        phase, left, compilations = "run", {"run": seconds, "compile": compile_s}, 0
+        while True:
+            start = time.monotonic()
+            message = self._receive(left[phase])
+            left[phase] -= time.monotonic() - start
+            if message is None:
+                self.kill()
+                raise Hung(phase)
+            if message.get("id") == number:
+                return message
+            if message.get("notice") not in ("compile", "run"):
+                raise Malformed(f"an answer out of turn: {str(message)[:80]}")
+            compilations += message["notice"] == "compile"
+            phase = message["notice"] if compilations <= COMPILATIONS else "run"
+            left["compile"] = compile_s
+
+    def _receive(self, seconds: float) -> Message | None:
+        """The next message of the sandbox, or None when the time is up."""
+        deadline = time.monotonic() + seconds
+        logs = {log.reader: log for log in self.logs.values() if not log.ended}
+        while (left := deadline - time.monotonic()) > 0:
+            ready = readable([self.control.fileno(), self.cancelled, *logs], left)
+            if self.cancelled in ready:
+                raise Cancelled
+            for fd in [f for f in ready if f in logs]:
+                logs[fd].drain()
+                if logs[fd].ended:
+                    del logs[fd]
+            if self.control.fileno() in ready:
+                try:
+                    return self.control.receive()
+                except Closed:
+                    raise self._death() from None
+        return None
+
+    def _death(self) -> Died:
+        self._hear(0.5, lambda: self.ended)
+        self.kill()
+        return Died(self.exit)
+
+    def _hear(self, seconds: float, enough: Callable[[], bool]) -> None:
+        """Reads what the keeper says, until it is enough."""
+        deadline = time.monotonic() + seconds
+        while not enough() and not self.ended and readable([self.line.fileno()], deadline - time.monotonic()):
+            try:
+                message = self.line.receive()
+            except Closed:
+                self.ended = True
+                return
+            self.pid = message.get("pid", self.pid)
+            if "exit" in message:
+                self.exit, self.max_rss, self.ended = message["exit"], message["max_rss"], True
+
+    def kill(self) -> None:
+        """Kills the whole tree; the keeper reports when nothing is left."""
+        self._hear(5.0, lambda: self.pid is not None)
+        if not self.ended and self.pid is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)
+        self._hear(5.0, lambda: self.ended)
+
+    def close(self) -> None:
+        """Ends the sandbox if it lives, and frees every descriptor."""
+        self.kill()
+        for log in self.logs.values():
+            while log.drain():
+                pass
+            log.close()
+        self.control.close()
+        self.line.close()

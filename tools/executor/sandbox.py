@@ -1,0 +1,235 @@
+"""Inside the sandbox: the loop that takes inputs, calls the candidate and gives back bytes.
+
+From `import` on this process is the candidate's. Nothing here decides: every word it sends is self-reported, and a verdict
+of `pass` needs output bytes that the judge finds right.
+"""
+
+import contextlib
+import importlib.util
+import linecache
+import mmap
+import os
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+import torch
+
+from tools.executor.channel import Channel, Message
+from tools.executor.static import facts, parse
+from tools.executor.wire import Node, Overflow, Region
+
+TEXT = 4096
+"""Characters of an exception that are sent."""
+TARGETS, KERNELS = 16, 64
+"""Compilation targets, and kernels of each, that are reported."""
+
+
+class Session(Protocol):
+    """The device as the sandbox sees it: simulated (`tools.simulated`) or real (`tools.executor.device`)."""
+
+    launches: list[str]
+    noop: bool
+
+    @property
+    def compiles(self) -> list[dict[str, Any]]: ...
+
+    def to_device(self, tensor: torch.Tensor) -> torch.Tensor: ...
+
+    def to_host(self, tensor: torch.Tensor) -> torch.Tensor: ...
+
+
+class Failed(Exception):
+    """A stage that failed in a way the candidate's author can act on."""
+
+    def __init__(self, kind: str, message: str, **detail: Any):
+        super().__init__(message)
+        self.report = {"kind": kind, "message": message, "detail": detail}
+
+
+class Sandbox:
+    """Answers one request at a time. Inputs lie in the first part of the shared memory, outputs in the second."""
+
+    def __init__(self, channel: Channel, memory: mmap.mmap, split: int, session: Session, box: Path):
+        self.channel = channel
+        self.inputs = Region(memory, 0, split)
+        self.outputs = Region(memory, split, len(memory) - split)
+        self.session = session
+        self.box = box
+        self.function: Callable[..., Any] | None = None
+        self.held: list[torch.Tensor] = []
+        self.timed: dict[int, tuple[list[Any], dict[str, Any]]] = {}
+
+    def serve(self) -> None:
+        while True:
+            request = self.channel.receive()
+            reply: Message = {"id": request["id"]}
+            try:
+                reply |= getattr(self, "do_" + request["op"])(request)
+            except Failed as failed:
+                reply["error"] = failed.report
+            except BaseException as error:
+                reply["error"] = describe(error, self.box)
+            self.channel.send(reply)
+
+    def do_parse(self, request: Message) -> Message:
+        tree = parse((self.box / "candidate.py").read_text())
+        return {"error": tree} if isinstance(tree, dict) else {"facts": facts(tree)}
+
+    def do_import(self, request: Message) -> Message:
+        path = self.box / "candidate.py"
+        spec = importlib.util.spec_from_file_location("candidate", path)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        try:
+            spec.loader.exec_module(module)
+        except BaseException as error:
+            report = describe(error, self.box)
+            kind = report["kind"] if report["kind"] in ("unsupported", "oom") else "import_error"
+            raise Failed(kind, report["message"], **report["detail"]) from error
+        names = [request["entry"], "kernel_function"]
+        self.function = next((f for name in names if callable(f := getattr(module, name, None))), None)
+        if self.function is None:
+            raise Failed("missing_entry", f"the module defines no function {' or '.join(names)}")
+        return {}
+
+    def do_call(self, request: Message) -> Message:
+        """One call on the inputs in shared memory. `again` puts them where the last call's inputs were."""
+        arguments = [self._take(node, request["again"]) for node in self._placing(request)]
+        positional, keywords = (
+            arguments[: len(request["args"])],
+            dict(zip(request["kwargs"], arguments[len(request["args"]) :], strict=True)),
+        )
+        before = len(self.session.launches)
+        self.session.noop = request["noop"]
+        reply: Message = {}
+        try:
+            assert self.function is not None
+            result = self.function(*positional, **keywords)
+            reply |= self._give(result, arguments)
+        except Failed as failed:
+            reply["error"] = failed.report
+        except BaseException as error:
+            reply["error"] = describe(error, self.box)
+        finally:
+            self.session.noop = False
+        return reply | {"launches": len(self.session.launches) - before, "compiles": [_short(c) for c in self.session.compiles[:TARGETS]]}
+
+    def _placing(self, request: Message) -> Iterator[Node]:
+        if not request["again"]:
+            self.held = []
+        self.place = iter(list(self.held))
+        yield from [*request["args"], *request["kwargs"].values()]
+
+    def _take(self, node: Node, again: bool) -> Any:
+        def place(flat: torch.Tensor) -> torch.Tensor:
+            if again:
+                held = next(self.place)
+                held.copy_(self.session.to_device(flat))
+                return held
+            self.held.append(self.session.to_device(flat))
+            return self.held[-1]
+
+        return self.inputs.read(node, place)
+
+    def _give(self, result: Any, arguments: list[Any]) -> Message:
+        """Writes the result and the arguments as they are now to shared memory."""
+        self.outputs.clear()
+        tensors = list(_tensors(arguments))
+        device = tensors[0].device.type if tensors else None
+        for tensor in _tensors(result):
+            if device and tensor.device.type != device:
+                raise Failed("device_mismatch", f"an output is on {tensor.device}, the inputs are on {tensors[0].device}")
+        try:
+            return {
+                "result": self._write(result, tensors),
+                "after": [self.outputs.write(self.session.to_host(tensor)) for tensor in tensors],
+            }
+        except Overflow:
+            shapes = [tuple(tensor.shape) for tensor in _tensors(result)]
+            raise Failed("wrong_shape", f"outputs of shapes {shapes} do not fit into the memory that this task needs") from None
+
+    def _write(self, value: Any, arguments: list[torch.Tensor]) -> Node:
+        if isinstance(value, torch.Tensor):
+            for index, argument in enumerate(arguments):
+                if value is argument:
+                    return {"a": index}
+            return self.outputs.write(self.session.to_host(value))
+        if isinstance(value, list | tuple):
+            return {"l": [self._write(v, arguments) for v in value]}
+        return self.outputs.write(value)
+
+
+def _tensors(value: Any) -> Iterator[torch.Tensor]:
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _tensors(item)
+
+
+def _short(compiled: dict[str, Any]) -> dict[str, Any]:
+    error = compiled.get("error")
+    return compiled | {"kernels": compiled["kernels"][:KERNELS], "error": str(error)[:1000] if error else None}
+
+
+KINDS = {
+    "CompileFailed": "compile_error",
+    "CompilationError": "compile_error",
+    "Unsupported": "unsupported",
+    "LaunchFailed": "launch_error",
+    "OutOfResources": "launch_error",
+    "DeviceMismatch": "device_mismatch",
+    "OutOfMemoryError": "oom",
+    "MemoryError": "oom",
+}
+"""Verdicts by the names of the exceptions of the simulated device, of triton and of torch."""
+
+
+def describe(error: BaseException, box: Path) -> dict[str, Any]:
+    """Kind, one line, and what a model can use: the lines of the candidate's own file."""
+    kind = next((KINDS[c.__name__] for c in type(error).__mro__ if c.__name__ in KINDS), "runtime_error")
+    text = _text(error)
+    if kind == "runtime_error" and "can't allocate memory" in text:
+        kind = "oom"
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith(str(box))]
+    lines = [f"line {f.lineno}, in {f.name}: {linecache.getline(f.filename, f.lineno or 0).strip()}" for f in frames]
+    detail: dict[str, Any] = {"type": type(error).__name__[:100], "traceback": "\n".join(lines)[-TEXT:]}
+    with contextlib.suppress(Exception):
+        detail |= {str(k)[:40]: _plain(v) for k, v in getattr(error, "detail", {}).items()}
+    first = text.strip().splitlines()[0] if text.strip() else ""
+    if text.strip() != first:
+        detail["text"] = text[:TEXT]
+    message = first if kind in ("compile_error", "unsupported", "launch_error", "device_mismatch") else f"{detail['type']}: {first}"
+    return {"kind": kind, "message": message[:500], "detail": detail}
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(getattr(error, "message", None) or error)[: 2 * TEXT].encode("utf-8", "replace").decode()
+    except BaseException:
+        return ""
+
+
+def _plain(value: Any) -> Any:
+    return value if value is None or type(value) in (bool, int) else str(value)[:TEXT]
+
+
+def run(channel: Channel, memory: mmap.mmap, split: int, plan: Message, box: Path) -> None:
+    """Opens the session that `plan` names and serves. Never returns."""
+    with open_session(plan) as session:
+        channel.send({"ready": True})
+        Sandbox(channel, memory, split, session, box).serve()
+    os._exit(0)
+
+
+def open_session(plan: Message) -> contextlib.AbstractContextManager[Session]:
+    if plan["mode"] == "device":
+        from tools.executor.device import DeviceSession
+
+        return DeviceSession(plan["index"])
+    from tools import simulated
+    from tools.platforms.simulated import SHEET
+
+    return simulated.Session(plan["targets"], SHEET, plan["seed"])

@@ -1,0 +1,194 @@
+"""A worker: one judge and one zygote, started when they are needed and again when they were lost."""
+
+import contextlib
+import fcntl
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from tools.executor.channel import Channel, Closed, Malformed, Message, readable
+from tools.executor.remote import Cancelled, RemoteSandbox
+
+ROOT = Path(__file__).resolve().parents[2]
+START_S = 180.0
+"""Importing torch from a cold disk takes a while."""
+JUDGE_S = 300.0
+KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "VISIBLE_DEVICES", "CC", "CXX")
+"""What of the environment reaches the zygote, by name or by the end of the name; no key is among it."""
+EXPORTED_SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW
+HALF = {"simulated": 256 << 20, "device": 8 << 30}
+"""Bytes for inputs, and as many for outputs. Memory is taken only where it is written."""
+
+
+class WorkerLost(Exception):
+    """A trusted process died or fell silent; the evaluation may be tried again."""
+
+
+class Peer:
+    """A trusted process and the channel to it."""
+
+    def __init__(self, module: str, environment: dict[str, str]):
+        self.name = module.rpartition(".")[2]
+        self.errors = os.memfd_create(self.name)
+        self.channel, theirs = Channel.pair()
+        command = [sys.executable, "-P", "-m", module, str(theirs.fileno())]
+        self.process = subprocess.Popen(
+            command, env=environment, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stdout=self.errors, stderr=self.errors,
+            start_new_session=True,
+        )  # fmt: skip
+        theirs.close()
+
+    def ask(self, message: Message, cancelled: int, fds: tuple[int, ...] = (), seconds: float = JUDGE_S) -> Message:
+        try:
+            self.channel.send(message, fds)
+        except Closed:
+            raise self.lost("is gone") from None
+        return self.answer(cancelled, seconds)
+
+    def answer(self, cancelled: int, seconds: float) -> Message:
+        ready = readable([self.channel.fileno(), cancelled], seconds)
+        if cancelled in ready:
+            raise Cancelled
+        if not ready:
+            raise self.lost(f"did not answer in {seconds:.0f} s")
+        try:
+            return self.channel.receive()
+        except (Closed, Malformed) as error:
+            raise self.lost(f"broke off {error}") from None
+
+    def lost(self, what: str) -> WorkerLost:
+        tail = os.pread(self.errors, 1 << 20, 0).decode("utf-8", "replace").strip().splitlines()[-1:]
+        self.stop()
+        return WorkerLost(f"the {self.name} {what.strip()}" + (f": {tail[0][:300]}" if tail else ""))
+
+    def stop(self) -> None:
+        if self.channel.fileno() < 0:
+            return
+        self.channel.close()
+        os.close(self.errors)
+        # The zygote ends by itself: its keepers watch their own lines.
+        self.process.kill()
+        self.process.wait()
+
+
+class Worker:
+    """`cancelled` is a descriptor that becomes readable when the evaluation at hand is to be given up."""
+
+    def __init__(self, gpu: int):
+        self.gpu = gpu
+        self.judge: Peer | None = None
+        self.zygote: Peer | None = None
+        self.device: dict[str, Any] = {}
+        self.versions: dict[str, str] = {}
+        self.warm: tuple[str, str] | None = None
+        self.isolation: dict[str, Any] = {}
+        self.cancelled, self._cancel = os.pipe()
+        self.memory = -1
+        self.half = 0
+
+    def ready(self, device: str, level: str) -> str:
+        """Starts what is not running, warms the zygote for the device and the isolation level, and returns the mode."""
+        for peer in [peer for peer in (self._start_judge(), self._start_zygote()) if peer]:
+            hello = peer.answer(self.cancelled, START_S)
+            self.device = hello.get("device", self.device)
+            self.versions |= hello.get("versions", {})
+        mode = "simulated" if device == "simulated" or self.device["simulated"] else "device"
+        if self.warm != (mode, level):
+            if self.warm and self.zygote:
+                self.zygote.stop()
+                self.zygote = None
+                return self.ready(device, level)
+            assert self.zygote is not None
+            request = {"op": "warm", "mode": mode, "level": level, "devices": self.device["nodes"] if mode == "device" else []}
+            self.isolation = self.zygote.ask(request, self.cancelled, seconds=START_S)
+            self.warm = (mode, level)
+        return mode
+
+    def describe(self, mode: str) -> tuple[str, str]:
+        """Platform and device name."""
+        if mode == "device":
+            return self.device["platform"], self.device["name"]
+        return self.device["stand_in"]["platform"], self.device["stand_in"]["name"]
+
+    def _start_judge(self) -> Peer | None:
+        if self.judge and self.judge.process.poll() is None:
+            return None
+        if self.judge:
+            self.judge.stop()
+        path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+        self.judge = Peer("tools.executor.judge", dict(os.environ) | {"PYTHONPATH": path} | SINGLE)
+        return self.judge
+
+    def _start_zygote(self) -> Peer | None:
+        if self.zygote and self.zygote.process.poll() is None:
+            return None
+        if self.zygote:
+            self.zygote.stop()
+        kept = {n: v for n, v in os.environ.items() if n in KEPT_VARIABLES or n.endswith("VISIBLE_DEVICES")}
+        self.zygote = Peer("tools.executor.zygote", kept | {"PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "0"} | SINGLE)
+        self.warm = None
+        return self.zygote
+
+    def ask_judge(self, message: Message, fds: tuple[int, ...] = ()) -> Message:
+        assert self.judge is not None
+        return self.judge.ask(message, self.cancelled, fds)
+
+    def open_memory(self, mode: str) -> int:
+        """Fresh shared memory for one evaluation, of a fixed size that nobody can change under the judge."""
+        self.half = HALF[mode]
+        self.memory = os.memfd_create("kernelwright", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+        os.ftruncate(self.memory, 2 * self.half)
+        fcntl.fcntl(self.memory, fcntl.F_ADD_SEALS, EXPORTED_SEALS)
+        return self.memory
+
+    def close_memory(self) -> None:
+        if self.memory >= 0:
+            os.close(self.memory)
+            self.memory = -1
+
+    def sandbox(self, source: bytes, plan: Message) -> RemoteSandbox:
+        """Forks a sandbox for a candidate; it is ready when its `answer(None, ...)` says so."""
+        assert self.zygote is not None
+        sandbox = RemoteSandbox(self.cancelled)
+        text = os.memfd_create("candidate")
+        try:
+            os.write(text, source)
+            line, control, out, err = sandbox.ends
+            request = {"op": "fork", "level": self.isolation["level"], "size": 2 * self.half, "split": self.half, "plan": plan}
+            self.zygote.ask(request, self.cancelled, (line, control, self.memory, text, out, err), seconds=30.0)
+        except BaseException:
+            sandbox.handed_over()
+            sandbox.close()
+            raise
+        finally:
+            os.close(text)
+        sandbox.handed_over()
+        return sandbox
+
+    def cancel(self) -> None:
+        with contextlib.suppress(OSError):
+            os.write(self._cancel, b"x")
+
+    def settle(self) -> None:
+        """After an evaluation: forgets a cancellation, with judge and zygote, which may be in the middle of something."""
+        if readable([self.cancelled], 0):
+            os.read(self.cancelled, 1 << 10)
+            self.stop_peers()
+
+    def stop_peers(self) -> None:
+        for peer in (self.judge, self.zygote):
+            if peer:
+                peer.stop()
+        self.judge = self.zygote = None
+        self.warm = None
+
+    def stop(self) -> None:
+        self.stop_peers()
+        for fd in (self.cancelled, self._cancel):
+            os.close(fd)
+
+
+SINGLE = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+"""One thread: a pool does not survive a fork, and evaluations share the cores."""
