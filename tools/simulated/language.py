@@ -12,11 +12,8 @@ import triton.language as tl
 import triton.runtime.interpreter as interpreter
 from triton.runtime.jit import JITFunction
 
-from tools.simulated import libdevice
-from tools.simulated.errors import Unsupported
-
-semantic = interpreter.interpreter_semantic
-_ABSENT = object()
+from tools.simulated import libdevice, reduce
+from tools.simulated.builder import semantic
 
 
 def _probe() -> Any:
@@ -38,7 +35,7 @@ class _Language:
         self.entries = [(owner, name, former, owner.__dict__[name]) for owner, name, former in changes.values()]
         scope.restore()
         self.entries = [(owner, name, former, _faster(owner, former, new)) for owner, name, former, new in self.entries]
-        self.entries += libdevice.entries()
+        self.entries += libdevice.entries(semantic) + _reductions()
         self.replaced = {id(former): new for owner, _, former, new in self.entries if not inspect.isclass(owner)}
         self.active = False
 
@@ -64,6 +61,15 @@ def _faster(owner: Any, former: Any, new: Any) -> Any:
     if not inspect.isclass(owner):
         return bound
     return lambda *args, **kwargs: bound(*args, **kwargs)
+
+
+def _reductions() -> list[tuple[Any, str, Any, Any]]:
+    """Functions and methods; the last entry for an attribute wins."""
+    methods = [(tl.tensor, name, vars(tl.tensor)[name], new) for name, new in _REDUCTIONS.items() if name in vars(tl.tensor)]
+    return methods + [(module, name, getattr(module, name), new) for module in (tl, core) for name, new in _REDUCTIONS.items()]
+
+
+_REDUCTIONS = {"reduce": reduce.reduce, "associative_scan": reduce.scan}
 
 
 @cache
@@ -260,7 +266,3 @@ def device_call(jit: JITFunction, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError("Cannot call @triton.jit'd outside of the scope of a kernel")
     kwargs.pop("_semantic", None)
     return rewritten(jit)(*args, **kwargs)
-
-
-def unsupported(what: str, **detail: Any) -> Unsupported:
-    return Unsupported(f"The simulated device cannot run {what}.", **detail)

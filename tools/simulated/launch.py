@@ -2,6 +2,7 @@
 
 import time
 import traceback
+import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +14,7 @@ from triton.runtime.jit import JITFunction
 
 from tools import platforms
 from tools.simulated import language
+from tools.simulated.builder import builder, semantic
 from tools.simulated.errors import CompileFailed, DeviceMismatch, LaunchFailed, Unsupported
 from tools.simulated.tensor import SimTensor, tensors
 
@@ -98,8 +100,8 @@ def interpret(jit: JITFunction, grid: tuple[int, int, int], values: tuple) -> No
             f"A launch of {x * y * z} programs is more than the {MOST_PROGRAMS} that the simulated device runs.", kernel=jit.__name__
         )
     language.begin_launch()
-    builder = interpreter.interpreter_builder
-    with torch._C.DisableTorchFunction(), np.errstate(all="ignore"), language.language():
+    with torch._C.DisableTorchFunction(), np.errstate(all="ignore"), warnings.catch_warnings(), language.language():
+        warnings.simplefilter("ignore")
         fn = language.rewritten(jit)
         arguments = {p.name: value if p.is_constexpr else argument(value, p.annotation_type) for p, value in zip(jit.params, values)}
         builder.set_grid_dim(x, y, z)
@@ -123,7 +125,7 @@ def argument(value: Any, annotation: str | None) -> Any:
     if annotation and isinstance(value, tl.tensor) and not value.dtype.is_ptr():
         wanted = tl.str_to_ty(annotation, None)
         if wanted != value.dtype:
-            value = language.semantic.cast(value, wanted)
+            value = semantic.cast(value, wanted)
     return value
 
 

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any, Self
 
 import torch
+from triton.compiler.compiler import make_backend, max_shared_mem
 from triton.runtime import driver
 from triton.runtime.autotuner import Autotuner, OutOfResources
 from triton.runtime.jit import JITFunction
@@ -16,10 +17,14 @@ from triton.runtime.jit import JITFunction
 from tools import platforms
 from tools.platforms.sheet import HardwareSheet
 from tools.simulated import cuda, language, launch
+from tools.simulated.builder import builder
 from tools.simulated.driver import SimDriver
 from tools.simulated.errors import CompileFailed, DeviceMismatch, LaunchFailed, Unsupported
 from tools.simulated.patches import Patches
 from tools.simulated.tensor import SimMode, SimTensor, raw, simulated
+
+_TUNED_AWAY = {"OutOfResources", "CompileTimeAssertionFailure", "PTXASError"}
+"""Errors that the autotuner takes as "too slow"."""
 
 
 class Session:
@@ -65,12 +70,47 @@ class Session:
         patches.set(driver, "_active", self._driver)
         patches.set(JITFunction, "run", self._wrap(JITFunction.run))
         patches.set(JITFunction, "__call__", language.device_call)
+        patches.set(Autotuner, "prune_configs", self._choose(Autotuner.prune_configs))
+        patches.set(Autotuner, "_bench", lambda tuner, *args, config, **kwargs: [1.0, 1.0, 1.0])
+        max_shared_mem.cache_clear()
+        target = self._driver.get_current_target()
+        builder.prefer(make_backend(target).parse_options({}).default_dot_input_precision)
         self._mode.__enter__()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._mode.__exit__(kind, error, trace)
         self._patches.restore()
+
+    def _choose(self, prune: Any) -> Any:
+        """Autotuning without timing: the seed picks among the configurations that compile and fit."""
+        session = self
+
+        def prune_configs(tuner: Any, kwargs: dict[str, Any], *rest: Any) -> list[Any]:
+            configs = list(prune(tuner, kwargs, *rest))
+            key = f"{session._seed}/{tuner.base_fn.__name__}"
+            random.Random(key).shuffle(configs)
+            chosen = next((c for c in configs if len(configs) == 1 or session._fits(tuner, c, kwargs)), configs[0])
+            # Twice, so that the tuner still does what it does after tuning: reset its tensors.
+            return [chosen] * min(2, len(configs))
+
+        return prune_configs
+
+    def _fits(self, tuner: Any, config: Any, kwargs: dict[str, Any]) -> bool:
+        """Whether a configuration would survive tuning on a device."""
+        errors = [log.error for log in self._logs]
+        try:
+            kernel = tuner.fn.run(*tuner.nargs.values(), **{**kwargs, "warmup": True}, **config.all_kwargs())
+            kernel._init_handles()
+        except OutOfResources:
+            return False
+        except CompileFailed as failed:
+            if failed.detail["type"] not in _TUNED_AWAY:
+                raise
+            for log, error in zip(self._logs, errors):
+                log.error = error
+            return False
+        return True
 
     def _wrap(self, run: Any) -> Any:
         session = self

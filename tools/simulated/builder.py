@@ -1,0 +1,132 @@
+"""Triton's interpreter with its wrong or missing operations put right.
+
+The interpreter of triton 3.7 to 3.9 adds, multiplies and compares bf16 as integers, rounds casts to bf16 wrongly, keeps fp32 products
+exact where the device uses TF32, and knows no libdevice.
+"""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+import triton.language as tl
+import triton.runtime.interpreter as interpreter
+from triton._C.libtriton import ir
+from triton.language.semantic import TritonSemantic
+from triton.runtime.interpreter import InterpreterBuilder, TensorHandle
+
+from tools.simulated import libdevice
+from tools.simulated.narrow import as_float, from_float, is_bf16, narrow, to_tf32, widen, widened
+
+_FLOAT_OPS = """fadd fsub fmul fdiv frem fneg precise_divf approx_divf minimumf minnumf maximumf maxnumf fma clampf cos sin exp exp2 log
+log2 sqrt precise_sqrt rsqrt erf floor ceil""".split()
+_COMPARISONS = [name for name in vars(InterpreterBuilder) if name.startswith("create_fcmp")]
+_FLOAT_ADD = {ir.ATOMIC_OP.FADD: np.add, ir.ATOMIC_OP.XCHG: lambda old, new: new}
+
+
+class Builder(InterpreterBuilder):
+    """What kernels run on. bf16 is calculated in fp32 and rounded to nearest even once per operation."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.prefer(self.options.default_dot_input_precision)
+
+    def prefer(self, dot_precision: str) -> None:
+        """Sets what `tl.dot` on fp32 means when the kernel does not say; the target's compiler decides it."""
+        known = (*self.options.allowed_dot_input_precisions, "bf16x3", "bf16x6")
+        self.options = dataclasses.replace(
+            self.options,
+            default_dot_input_precision=dot_precision,
+            allowed_dot_input_precisions=tuple(dict.fromkeys(known)),
+            # The checks for integer overflow are compiled out without debug, and here they cost more than the kernel.
+            sanitize_overflow=False,
+        )
+
+    def cast_impl(self, src: TensorHandle, dst_type: Any) -> TensorHandle:
+        return from_float(as_float(src), dst_type)
+
+    def create_fp_to_fp(self, src: TensorHandle, dst_type: Any, rounding_mode: Any) -> TensorHandle:
+        if rounding_mode == ir.ROUNDING_MODE.RTZ:
+            if dst_type.scalar.name == "bf16":
+                return TensorHandle((as_float(src).astype(np.float32).view(np.uint32) >> np.uint32(16)).astype(np.uint16), tl.bfloat16)
+            return super().create_fp_to_fp(src, dst_type, rounding_mode)
+        return from_float(as_float(src), dst_type)
+
+    def create_masked_load(self, ptrs: TensorHandle, mask: TensorHandle, *rest: Any) -> TensorHandle:
+        return super().create_masked_load(ptrs, _boolean(mask), *rest)
+
+    def create_masked_store(self, ptrs: TensorHandle, value: TensorHandle, mask: TensorHandle, *rest: Any) -> None:
+        return super().create_masked_store(ptrs, value, _boolean(mask), *rest)
+
+    def create_erf(self, arg: TensorHandle) -> TensorHandle:
+        if is_bf16(arg):
+            return TensorHandle(narrow(torch.erf(torch.from_numpy(widen(arg.data))).numpy()), arg.dtype)
+        return TensorHandle(torch.erf(torch.from_numpy(np.ascontiguousarray(arg.data))).numpy(), arg.dtype.scalar)
+
+    def create_rsqrt(self, arg: TensorHandle) -> TensorHandle:
+        arg = widened(arg)
+        return TensorHandle(np.reciprocal(np.sqrt(arg.data)), arg.dtype.scalar)
+
+    def create_dot(self, a: TensorHandle, b: TensorHandle, d: TensorHandle, input_precision: Any, *rest: Any) -> TensorHandle:
+        """Products of narrow types are exact in the wide type that sums them."""
+        if a.data.dtype.kind in "iu" and a.dtype.scalar.is_int():
+            product = np.matmul(a.data.astype(np.float64), b.data.astype(np.float64)).astype(d.data.dtype)
+            return TensorHandle(product + d.data, d.dtype.scalar)
+        left, right = as_float(a), as_float(b)
+        wide = np.float64 if left.dtype == np.float64 else np.float32
+        if a.dtype.scalar.name == "fp32" and input_precision == ir.INPUT_PRECISION.TF32:
+            left, right = to_tf32(left), to_tf32(right)
+        product = np.matmul(left.astype(wide, copy=False), right.astype(wide, copy=False))
+        return from_float(product + as_float(d), d.dtype)
+
+    def create_atomic_rmw(self, rmwOp: Any, ptr: TensorHandle, val: TensorHandle, mask: TensorHandle, *rest: Any) -> TensorHandle:
+        mask = _boolean(mask)
+        if not is_bf16(val):
+            return super().create_atomic_rmw(rmwOp, ptr, val, mask, *rest)
+        combine = _FLOAT_ADD[rmwOp]
+        pointers, values, lanes = np.broadcast_arrays(ptr.data, val.data, mask.data)
+        before = np.zeros(pointers.shape, np.uint16)
+        one = np.ones(1, bool)
+        for lane in zip(*np.nonzero(lanes)):
+            here = TensorHandle(np.ascontiguousarray(pointers[lane]).reshape(1), ptr.dtype)
+            old = self.create_masked_load(here, TensorHandle(one, tl.int1), None, None, False).data
+            new = narrow(combine(widen(old), widen(values[lane].reshape(1))))
+            self.create_masked_store(here, TensorHandle(new, tl.bfloat16), TensorHandle(one, tl.int1), None)
+            before[lane] = old[0]
+        return TensorHandle(before, val.dtype.scalar)
+
+    def create_extern_elementwise(
+        self, lib_name: str, lib_path: str, symbol: str, args: list[TensorHandle], ret_type: Any, is_pure: bool
+    ) -> TensorHandle:
+        return libdevice.call(symbol, args, ret_type)
+
+
+def _boolean(mask: TensorHandle) -> TensorHandle:
+    """Masks of any integer type are true where they are not zero."""
+    return mask if mask.data.dtype == np.bool_ else TensorHandle(mask.data != 0, tl.int1)
+
+
+def _in_fp32(operation: Callable) -> Callable:
+    """The operation with bf16 operands calculated in fp32, and the result rounded to bf16 once."""
+
+    def lifted(self: Builder, *args: Any) -> TensorHandle:
+        if not any(is_bf16(arg) for arg in args):
+            return operation(self, *args)
+        out = operation(self, *[widened(arg) for arg in args])
+        if out.data.dtype == np.bool_:
+            return TensorHandle(out.data, tl.int1)
+        return TensorHandle(narrow(out.data), tl.bfloat16)
+
+    return lifted
+
+
+for _name in [f"create_{op}" for op in _FLOAT_OPS] + _COMPARISONS:
+    if _name in vars(InterpreterBuilder) and _name not in ("create_erf",):
+        setattr(Builder, _name, _in_fp32(getattr(Builder, _name)))
+
+builder = Builder()
+semantic: TritonSemantic = TritonSemantic(builder)
+# The interpreter's own helpers reach for these two names.
+interpreter.interpreter_builder = builder
+interpreter.interpreter_semantic = semantic
