@@ -6,10 +6,11 @@ import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 
+from benchmark import source
 from benchmark.draw import Draw
 
 Arguments = dict[str, Any]
@@ -91,11 +92,12 @@ class Task:
 
     @property
     def suite(self) -> str:
-        return self.id.partition("/")[0]
+        """The suite's name; `own` for a function in the user's own file."""
+        return "own" if ".py:" in self.id else self.id.partition("/")[0]
 
     @property
     def name(self) -> str:
-        return self.id.rpartition("/")[2]
+        return self.id.rpartition(":" if self.suite == "own" else "/")[2]
 
     @property
     def entry_name(self) -> str:
@@ -108,13 +110,33 @@ class Task:
 
     @cached_property
     def sha(self) -> str:
-        """Digest of everything that a verdict depends on: reference, cases and contract."""
-        parts = [self.id, self.entry_name, inspect.getsource(self.reference), repr(self.contract)]
-        parts += [json.dumps([c.name, c.held_out]) for c in (*self.cases, *self.timing)]
-        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+        """Digest of everything that a verdict depends on: functions, contract, checkers, and the cases' very values."""
+        functions = [function for function in (self.reference, self.honest, self.magnitude) if function]
+        parts = [self.id, self.entry_name, repr(self.contract), source.judges(), *map(source.complete, functions)]
+        digest = hashlib.sha256("\0".join(parts).encode())
+        for case in (*self.cases, *self.timing):
+            # Timed inputs are large: their shapes, dtypes and strides stand for them.
+            arguments = case.arguments(self.id, 0, "meta" if case in self.timing else "cpu")
+            digest.update(json.dumps([case.name, case.held_out]).encode())
+            _feed(digest, arguments)
+        return digest.hexdigest()[:16]
 
     def case(self, name: str) -> Case:
         return next(c for c in (*self.cases, *self.timing) if c.name == name)
+
+
+def _feed(digest: "hashlib._Hash", value: Any) -> None:
+    if isinstance(value, dict):
+        value = [item for pair in value.items() for item in pair]
+    if isinstance(value, list | tuple):
+        for item in value:
+            _feed(digest, item)
+    elif isinstance(value, torch.Tensor):
+        digest.update(f"{value.dtype}{tuple(value.shape)}{value.stride()}{value.storage_offset()}".encode())
+        if value.device.type != "meta":
+            digest.update(value.contiguous().reshape(-1).view(torch.uint8).numpy().data)
+    else:
+        digest.update(repr(value).encode())
 
 
 @dataclass(frozen=True)
@@ -142,5 +164,11 @@ class Check:
     tolerance: float | None = None
 
 
-Checker = Callable[[Oracle, tuple[torch.Tensor, ...], Arguments], Check]
-"""`checker(oracle, actual, arguments)`, all on CPU; an object of a small frozen dataclass, so that its repr enters `Task.sha`."""
+class Checker(Protocol):
+    """An object of a small frozen dataclass, so that its repr enters `Task.sha`; all tensors lie on one device."""
+
+    @property
+    def words(self) -> str:
+        """The rule, for a prompt."""
+
+    def __call__(self, oracle: Oracle, actual: tuple[torch.Tensor, ...], arguments: Arguments) -> Check: ...

@@ -1,0 +1,12 @@
+"""Right or wrong: small frozen objects that compare a candidate's outputs with the oracle (see `task.Checker`).
+
+All of them look at the type, the shape and the dtype first, so that nothing is ever broadcast or converted, and ask
+`all(err <= tol)`, which NaN cannot pass.
+"""
+
+from benchmark.checkers.close import close
+from benchmark.checkers.indices import ties
+from benchmark.checkers.int8 import quantised
+from benchmark.checkers.same import exact
+
+__all__ = ["close", "exact", "quantised", "ties"]

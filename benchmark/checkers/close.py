@@ -1,0 +1,90 @@
+"""Floating-point results: within the rounding of an honest computation in the output's own dtype."""
+
+from dataclasses import dataclass
+
+import torch
+
+from benchmark.checkers.form import each
+from benchmark.checkers.pieces import Part, compare, pieces
+from benchmark.checkers.same import equal
+from benchmark.precision import BITS, LOWER, eps
+from benchmark.task import Arguments, Check, Oracle
+
+Tensor = torch.Tensor
+
+
+@dataclass(frozen=True)
+class close:
+    """All elements within `m * eps(dtype) * max(|expected|, mean|expected|) + terms * eps(fp32) * magnitude` of the fp64 oracle.
+
+    The mean is over `axis` (a number, or the name of the argument that holds it; the whole tensor without), and `magnitude`
+    is the sum of the absolute terms, where the task gives it. `m` is `slack` times the largest error of the honest
+    computation in units of eps, `slack` at least, and at most 3/8 of a step of the next lower precision, which must fail.
+    Integers and booleans must be equal. NaN and infinities must stand where the oracle, rounded to the dtype, has them.
+    """
+
+    axis: int | str | None = None
+    slack_wide: float = 16.0
+    """For fp64 and fp32, whose next lower precision is thousands of eps away."""
+    slack_half: float = 2.0
+    """For fp16 and bf16, where it is 8 and 16 eps away."""
+    terms: float = 4.0
+
+    def __call__(self, oracle: Oracle, actual: tuple[Tensor, ...], arguments: Arguments) -> Check:
+        axis = arguments[self.axis] if isinstance(self.axis, str) else self.axis
+
+        def one(index: int) -> Check:
+            honest, expected = oracle.honest[index], oracle.expected[index]
+            if honest.dtype not in BITS:
+                return equal(expected, actual[index])
+            budget = Budget(expected, honest, oracle.magnitude[index] if oracle.magnitude else None, axis, self)
+            return compare(expected.to(honest.dtype), actual[index], expected, budget.tolerance)
+
+        return each(oracle, actual, one)
+
+    @property
+    def words(self) -> str:
+        return (
+            "compared element by element with an fp64 oracle, within a few roundings of an honest computation in the output's "
+            "dtype that keeps intermediate results in fp32; a computation in the next lower precision fails"
+        )
+
+
+class Budget:
+    """The tolerance of `close` for one output, piece by piece."""
+
+    def __init__(self, expected: Tensor, honest: Tensor, magnitude: Tensor | None, axis: int | None, rule: close):
+        self.eps = eps(honest.dtype)
+        self.typical = typical(expected, axis)
+        self.magnitude = magnitude
+        self.per_term = rule.terms * min(self.eps, eps(torch.float32))
+        slack = rule.slack_wide if self.eps <= eps(torch.float32) else rule.slack_half
+        ceiling = 0.375 * 2 ** (BITS[honest.dtype] - LOWER[honest.dtype])
+        self.multiple = min(slack * max(1.0, self._honest_units(expected, honest)), ceiling)
+
+    def _honest_units(self, expected: Tensor, honest: Tensor) -> float:
+        """The largest error of the honest computation in units of eps, beyond what its terms allow."""
+        worst = 0.0
+        for truth, own, part in pieces(expected, honest):
+            error = (own.double() - truth).abs() - self._terms(part)
+            units = error / self._unit(truth, part)
+            worst = max(worst, float(torch.where(units.isfinite(), units, 0.0).max()))
+        return worst
+
+    def _unit(self, truth: Tensor, part: Part) -> Tensor:
+        return self.eps * torch.maximum(truth.abs(), part(self.typical))
+
+    def _terms(self, part: Part) -> Tensor | float:
+        return 0.0 if self.magnitude is None else self.per_term * part(self.magnitude)
+
+    def tolerance(self, truth: Tensor, part: Part) -> Tensor:
+        return self.multiple * self._unit(truth, part) + self._terms(part)
+
+
+def typical(expected: Tensor, axis: int | None) -> Tensor:
+    """mean|expected| over `axis`, or over everything; infinities and NaN count as zero."""
+    if not bool(expected.isfinite().all()):
+        expected = expected.nan_to_num(0.0, 0.0, 0.0)
+    if axis is None or expected.dim() == 0:
+        return (torch.linalg.vector_norm(expected, ord=1) / max(1, expected.numel())).reshape(1)
+    return torch.linalg.vector_norm(expected, ord=1, dim=axis, keepdim=True) / max(1, expected.shape[axis])

@@ -1,0 +1,41 @@
+"""A function's source together with the helpers it calls: what a digest and a prompt need to be complete."""
+
+import hashlib
+import inspect
+import textwrap
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+JUDGES = ("checkers", "oracle.py", "precision.py")
+"""What decides whether an output is right, beside the task itself."""
+
+
+def complete(function: Callable[..., Any]) -> str:
+    """Source of `function`, preceded by the functions of its module that it calls."""
+    found: list[Any] = []
+    _collect(function, found)
+    return "\n\n\n".join(textwrap.dedent(inspect.getsource(part)).rstrip() for part in reversed(found))
+
+
+def _collect(function: Any, found: list[Any]) -> None:
+    found.append(function)
+    for name in sorted(_names(function.__code__)):
+        helper = function.__globals__.get(name)
+        if inspect.isfunction(helper) and helper.__module__ == function.__module__ and helper not in found:
+            _collect(helper, found)
+
+
+def _names(code: CodeType) -> set[str]:
+    nested = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+    return set(code.co_names).union(*(_names(inner) for inner in nested))
+
+
+@cache
+def judges() -> str:
+    """Digest of the checkers and the oracle."""
+    here = Path(__file__).parent
+    files = [path for name in JUDGES for path in ([here / name] if name.endswith(".py") else sorted((here / name).glob("*.py")))]
+    return hashlib.sha256(b"\0".join(path.read_bytes() for path in files)).hexdigest()
