@@ -13,7 +13,7 @@ from typing import Any
 
 from benchmark.errors import UserError, unknown
 from experiments.analysis import dollars, tokens, unpriced, unsure
-from experiments.runs import Run
+from experiments.runs import Run, task_of
 from experiments.words import count, usd
 
 Record = dict[str, Any]
@@ -27,14 +27,12 @@ SHOWN = ("calls", "tries", "input", "cached", "output", "tokens", "usd", "attemp
 def audit(run: Run) -> dict[str, Any]:
     """Totals of the run, by role and by task. Tokens and USD per success are None where nothing succeeded."""
     asked = run.asked
-    by_trajectory = {t["trajectory"]: t for t in run.trajectories}
-    solved = [t["task"] for t in by_trajectory.values() if t["champion"]]
-    task_of = {t: a["task"] for a in run.attempts for t in [a["trajectory"]]} | {t: r["task"] for t, r in by_trajectory.items()}
+    solved = [t["task"] for t in run.trajectories if t["champion"]]
     tasks = list(dict.fromkeys(task for task, _ in asked))
     roles = list(dict.fromkeys(c["identity"]["role"] for c in run.calls))
 
     def of_task(name: str) -> Record:
-        calls = [c for c in run.calls if task_of.get(c["identity"]["trajectory"], c["identity"]["trajectory"].rpartition("@")[0]) == name]
+        calls = [c for c in run.calls if task_of(c["identity"]["trajectory"]) == name]
         attempts = [a for a in run.attempts if a["task"] == name]
         return line(calls, attempts, sum(task == name for task, _ in asked), solved.count(name))
 
@@ -135,12 +133,8 @@ def as_csv(report: Record) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(("by", "name", *COLUMNS))
-    named = [
-        ("total", "all", report["total"]),
-        *(("role", *r) for r in report["roles"].items()),
-        *(("task", *r) for r in report["tasks"].items()),
-    ]
-    for by, name, row in named:
+    groups = {"total": {"all": report["total"]}, "role": report["roles"], "task": report["tasks"]}
+    for by, name, row in ((by, name, row) for by, rows in groups.items() for name, row in rows.items()):
         writer.writerow((by, name, *("" if row[key] is None else row[key] for key in COLUMNS)))
     return out.getvalue()
 

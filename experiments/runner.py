@@ -23,6 +23,7 @@ from experiments.books import Share
 from experiments.config import Collected
 from experiments.machine import Machine
 from experiments.plan import Plan, prepare
+from experiments.runs import trajectory_id
 from experiments.store import RunStore, call_event, call_record
 from scaffolds import trajectory
 from scaffolds.context import Context
@@ -59,7 +60,7 @@ class Job:
         return cls(plan, store, ledger, Caller(plan.model, store, ledger), machine)
 
     def key(self, task: Task, seed: int) -> str:
-        return f"{task.id}@{seed}"
+        return trajectory_id(task.id, seed)
 
     def left(self) -> list[tuple[Task, int]]:
         """Trajectories that are not over yet."""

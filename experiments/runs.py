@@ -15,6 +15,15 @@ from experiments import jsonl
 FILES = ("attempts", "calls", "evaluations", "trajectories")
 
 
+def trajectory_id(task: str, seed: int) -> str:
+    """A trajectory's name within its run, where scaffold and model are one."""
+    return f"{task}@{seed}"
+
+
+def task_of(trajectory: str) -> str:
+    return trajectory.rpartition("@")[0]
+
+
 @dataclass
 class Run:
     """`runs/<run_id>/` at the time of reading. `torn` tells the bytes of last lines that a kill cut off, by file name."""

@@ -1,0 +1,170 @@
+"""The run store: what is written is there after a kill, and is found by its identity."""
+
+import json
+import subprocess
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from agents.models.base import Identity
+from benchmark.errors import UserError
+from experiments.store import RunStore
+from tests.experiments import records
+from tools.evaluation import CaseResult, Evaluation, Failure, TimedSize, Timing
+
+IDENTITY = Identity("quick/add@0", "evaluation", 0)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "runs" / "r"
+
+
+def create(path: Path) -> RunStore:
+    return RunStore.create(path, "seed: 0\n", {"asked": {"tasks": {"quick/add": {}}, "seeds": [0]}}, {"models": {}})
+
+
+def reopen(store: RunStore) -> RunStore:
+    store.close()
+    return RunStore(store.path)
+
+
+def lines(path: Path, name: str) -> list[dict[str, object]]:
+    return [json.loads(line) for line in (path / f"{name}.jsonl").read_text().splitlines()]
+
+
+def test_a_call_comes_back_by_its_identity(path: Path) -> None:
+    store = create(path)
+    record = records.call()
+    store.write_call(record)
+    store = reopen(store)
+    assert store.recorded_call(record.identity) == record
+    assert store.recorded_tries(record.identity) == 1
+    assert store.recorded_call(Identity("quick/add@1", "generator", 0)) is None
+
+
+def test_the_field_is_named_try_in_the_file(path: Path) -> None:
+    store = create(path)
+    store.write_call(records.call(try_=3))
+    assert lines(path, "calls")[0]["try"] == 3
+    assert "try_" not in lines(path, "calls")[0]
+
+
+def test_an_evaluation_comes_back_with_all_its_evidence(path: Path) -> None:
+    evaluation = Evaluation(
+        "sha", "quick/add", verdict="wrong_numeric", error=Failure("wrong_numeric", "off", {"max": 1.5}),
+        cases=[CaseResult("odd", True, False, worst_index=[1, 2])], timing=Timing("eager", [TimedSize("s", 2.0, 1.0, 2.0, [1.9, 2.1])], 2.0, [1.9, 2.1]),
+    )  # fmt: skip
+    store = create(path)
+    store.write_evaluation(IDENTITY, evaluation)
+    assert store.evaluation(IDENTITY) == evaluation
+    store = reopen(store)
+    assert store.recorded_evaluation(IDENTITY) == evaluation
+
+
+def test_an_attempt_is_written_once(path: Path) -> None:
+    store = create(path)
+    store.write_attempt(records.attempt())
+    store = reopen(store)
+    store.write_attempt(records.attempt(wall_s=9.0))
+    assert [line["wall_s"] for line in lines(path, "attempts")] == [1.0]
+
+
+@pytest.mark.parametrize("outcome", ["timeout", "429", "5xx", "connection", "cut_stream", "cancelled", "auth", "bad_request"])
+def test_a_call_that_failed_without_consequence_is_asked_again(path: Path, outcome: str) -> None:
+    store = create(path)
+    record = records.call(outcome=outcome, reply_sha=None)
+    store.write_call(record)
+    store = reopen(store)
+    assert store.recorded_call(record.identity) is None
+    assert store.recorded_tries(record.identity) == 1
+
+
+def test_a_failure_that_was_acted_on_stands(path: Path) -> None:
+    store = create(path)
+    failed = records.call(outcome="5xx", reply_sha=None)
+    store.write_call(failed)
+    store.write_evaluation(IDENTITY, Evaluation("", "quick/add", verdict="no_code"))
+    store = reopen(store)
+    found = store.recorded_call(failed.identity)
+    assert found is not None
+    assert found.outcome == "5xx"
+
+
+def test_a_reflection_that_failed_stands_once_a_later_call_was_asked(path: Path) -> None:
+    store = create(path)
+    failed = records.call(role="reflector", outcome="timeout", reply_sha=None, start=1.0, end=2.0)
+    store.write_call(failed)
+    store.write_call(records.call(role="repairer", round=1, start=2.5, end=3.0))
+    assert reopen(store).recorded_call(failed.identity) is not None
+
+
+def test_texts_with_lone_surrogates_and_any_unicode_come_back(path: Path) -> None:
+    store = create(path)
+    text = "x = '\udcff\u2028\x00'\n"
+    assert store.kernel(store.put_kernel(text)) == text
+    assert store.reply(store.put_reply({"text": text, "usage": None})) == {"text": text, "usage": None}
+
+
+def test_a_torn_last_line_is_dropped_and_said(path: Path) -> None:
+    store = create(path)
+    store.write_call(records.call())
+    store.write_call(records.call(round=1))
+    store.close()
+    file = path / "calls.jsonl"
+    file.write_bytes(file.read_bytes()[:-40])
+    torn = len(file.read_bytes().split(b"\n")[-1])
+    store = RunStore(path)
+    assert store.torn == {"calls.jsonl": torn}
+    assert store.recorded_call(records.call(round=1).identity) is None
+    store.write_call(records.call(round=2))
+    assert [line["identity"]["round"] for line in lines(path, "calls")] == [0, 2]  # type: ignore[index]
+
+
+def test_an_existing_run_directory_is_refused_with_the_way_out(path: Path) -> None:
+    create(path).close()
+    with pytest.raises(UserError, match=r"exists; a run is never overwritten\. Continue it with resume="):
+        create(path)
+
+
+def test_two_processes_cannot_write_one_run(path: Path) -> None:
+    store = create(path)
+    code = f"from pathlib import Path; from experiments.store import RunStore; RunStore(Path({str(path)!r}))"
+    second = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "is being written by process" in second.stderr
+    store.close()
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_the_best_kernel_of_a_task_is_that_of_the_fastest_champion(path: Path) -> None:
+    store = create(path)
+    for seed, speedup in ((0, 1.5), (1, 2.5), (2, 2.0)):
+        sha = store.put_kernel(f"# {speedup}\n")
+        name = f"quick/add@{seed}"
+        store.write_attempt(records.attempt(name, speedup=speedup, kernel_sha=sha))
+        store.write_trajectory(records.trajectory(name, kernel_sha=sha))
+    assert (path / "best" / "quick" / "add.py").read_text() == "# 2.5\n"
+
+
+def test_a_broken_store_takes_paid_calls_and_nothing_else(path: Path) -> None:
+    store = create(path)
+    store.broken = UserError("down")
+    store.write_call(records.call())
+    with pytest.raises(UserError, match="down"):
+        store.write_attempt(records.attempt())
+    assert len(lines(path, "calls")) == 1
+    assert not (path / "attempts.jsonl").read_text()
+
+
+def test_listeners_hear_of_every_record(path: Path) -> None:
+    store = create(path)
+    heard: list[str] = []
+    store.listeners.append(lambda name, fields: heard.append(name))
+    store.write_call(records.call())
+    store.write_attempt(records.attempt())
+    store.write_trajectory(records.trajectory())
+    assert heard == ["call", "attempt", "trajectory"]
+    assert [line["event"] for line in lines(path, "log")] == heard
+    assert asdict(records.call())["identity"] == lines(path, "calls")[0]["identity"]
