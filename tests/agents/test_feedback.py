@@ -1,0 +1,77 @@
+"""What an author learns: numbers first, bounded, and nothing of held-out cases."""
+
+import json
+
+import pytest
+
+from agents import feedback
+from tools.evaluation import CaseResult, Evaluation, Failure, TimedSize, Timing
+
+SHOWN = CaseResult("fp32", False, False, 0.5, 0.25, [3, 1], 0.75, 1e-5, "wrong_numeric", "off")
+GOOD = CaseResult("fp32", False, True)
+HELD = CaseResult("secret-17", True, False, 123.456, 7.89, [42], 0.111, 1e-5, "wrong_numeric", "off by 123.456 at 42")
+
+
+def failed(*cases: CaseResult, **detail: object) -> Evaluation:
+    error = Failure("wrong_numeric", cases[-1].message if cases else "broken", dict(detail))
+    logs = {"stdout": "secret print", "stderr": ""}
+    return Evaluation("sha", "t/t", verdict="wrong_numeric", stage="correctness", error=error, cases=list(cases), logs=logs)
+
+
+def test_a_mismatch_is_reported_as_numbers() -> None:
+    said = feedback.text(feedback.digest(failed(SHOWN)))
+    for number in ("max abs error 0.5", "relative rms error 0.25", "25 % of elements wrong", "index (3, 1)", "tolerance 1e-05"):
+        assert number in said
+
+
+def test_a_held_out_failure_gives_no_number_no_name_and_no_log() -> None:
+    digest = feedback.digest(failed(GOOD, HELD, case="secret-17", max_abs=123.456, traceback="at 42"))
+    said = json.dumps(digest) + feedback.text(digest)
+    assert "fails on inputs not shown" in said
+    for secret in ("secret", "123.456", "7.89", "42", "0.111"):
+        assert secret not in said
+
+
+def test_a_held_out_case_that_left_no_result_is_hidden_by_its_name() -> None:
+    evaluation = failed(case="secret-17", text="line 3: shape 42")
+    evaluation.verdict, evaluation.compile = "compile_error", [{"target": "t", "kernels": [], "seconds": 1.0, "error": "shape 42"}]
+    digest = feedback.digest(evaluation, frozenset({"secret-17"}))
+    said = json.dumps(digest) + feedback.text(digest)
+    assert digest["verdict"] == "compile_error"
+    assert "secret" not in said
+    assert "42" not in said
+
+
+def test_the_reason_comes_first_and_the_rest_is_cut() -> None:
+    evaluation = failed(SHOWN, traceback="T" * 100_000)
+    evaluation.compile = [{"target": "t", "kernels": [], "seconds": 1.0, "error": "first line\n" + "E" * 100_000 + "\nlast line"}]
+    said = feedback.text(feedback.digest(evaluation))
+    assert len(said) <= feedback.MAX_TEXT
+    assert said.startswith("Verdict: wrong_numeric")
+    assert said.index("first line") < said.index("max abs error") < said.index("TTT")
+    assert "last line" in said
+
+
+@pytest.mark.parametrize("limit", [10, 100, 1000])
+def test_text_keeps_any_limit(limit: int) -> None:
+    assert len(feedback.text(feedback.digest(failed(*[SHOWN] * 50)), limit)) <= limit
+
+
+def test_many_failing_cases_are_cut_to_a_few() -> None:
+    assert len(feedback.digest(failed(*[SHOWN] * 50))["failing"]) == feedback.MAX_CASES
+
+
+def test_timing_is_told_by_size() -> None:
+    evaluation = Evaluation("sha", "t/t", verdict="pass", stage="timing", correct=True, cases=[GOOD])
+    evaluation.timing = Timing("eager", [TimedSize("large", 10.0, 5.0, 2.0, [1.9, 2.1])], 2.0, [1.9, 2.1])
+    said = feedback.text(feedback.digest(evaluation))
+    assert "2.000x" in said
+    assert "large: baseline 10.0 us, yours 5.0 us" in said
+    assert "Cases passed: 1 of 1 shown" in said
+
+
+def test_text_of_a_hostile_message_can_be_encoded() -> None:
+    evaluation = failed(SHOWN)
+    assert evaluation.error is not None
+    evaluation.error.message = "\udcff" * 10
+    feedback.text(feedback.digest(evaluation)).encode()

@@ -1,0 +1,99 @@
+"""Prices: where a row comes from, and what usage costs by it."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents.models.base import Usage
+from agents.prices import FREE, KINDS, Prices, Rates, Row, bundled, convert
+from benchmark.errors import UserError
+
+TOKENS = st.integers(0, 10**7)
+RATE = st.floats(0, 1000)
+
+
+def test_pinned_model_is_priced_by_kind() -> None:
+    row = Prices.load().row("anthropic/claude-sonnet-4-5")
+    assert row is not None
+    usage = Usage(input=10**6, cache_read=10**6, cache_write_5m=10**6, cache_write_1h=10**6, output=10**6, reasoning=10**5)
+    assert row.rates == Rates(3.0, 0.3, 3.75, 6.0, 15.0)
+    assert row.cost(usage) == pytest.approx(3.0 + 0.3 + 3.75 + 6.0 + 15.0)
+    assert row.cost(usage, "batch") == pytest.approx(28.05 / 2)
+
+
+def test_reasoning_is_not_charged_twice() -> None:
+    row = Prices.load().row("openai/gpt-5")
+    assert row is not None
+    assert row.cost(Usage(output=1000)) == row.cost(Usage(output=1000, reasoning=900))
+
+
+def test_long_prompt_is_charged_at_the_long_rates() -> None:
+    row = Row("r", "s", Rates(1.0, output=2.0), long_above=1000, long=Rates(10.0, output=20.0))
+    assert row.cost(Usage(input=1000, output=10)) == pytest.approx(1020e-6)
+    assert row.cost(Usage(input=1001, output=10)) == pytest.approx(10210e-6)
+
+
+def test_unknown_price_is_none_and_never_zero() -> None:
+    assert Prices.load().row("openai/nobody-knows") is None
+    assert Rates(1.0, None, output=2.0).cost(Usage(input=5, cache_read=1)) is None
+    assert Rates(1.0, None, output=2.0).cost(Usage(input=5)) == pytest.approx(5e-6)
+    assert Row("r", "s", Rates(1.0, output=1.0)).cost(Usage(input=1), "batch") is None
+
+
+def test_free_model_costs_nothing() -> None:
+    row = Prices.load().row("templates", free=True)
+    assert row == FREE
+    assert row.cost(Usage(input=10**9, output=10**9)) == 0.0
+
+
+def test_pinned_rows_are_those_of_the_bundled_table_that_they_name() -> None:
+    table, revision = bundled()
+    prices = Prices.load()
+    if not prices.pinned["source"].startswith(revision):
+        pytest.skip(f"pinned from another revision than {revision}")
+    for name, pinned in prices.pinned["models"].items():
+        converted = convert(table[name.partition("/")[2]])
+        assert {k: v for k, v in pinned.items() if k not in ("source", "long")} == {
+            k: v for k, v in converted.items() if v is not None and k != "long"
+        }, name
+
+
+def test_other_models_are_priced_by_litellms_table_without_importing_it() -> None:
+    code = (
+        "import sys; from agents.prices import Prices; row = Prices.load().row('gemini/gemini-2.5-pro'); "
+        "print(row.name, row.rates.input, row.source.startswith('litellm '), 'litellm' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["litellm:gemini/gemini-2.5-pro", "1.25", "True", "False"]
+
+
+def test_override_wins_and_is_stored_with_the_run() -> None:
+    prices = Prices.load({"openai/gpt-5": {"input": 1.0, "output": 2.0}})
+    row = prices.row("openai/gpt-5")
+    assert row is not None
+    assert row.cost(Usage(input=10, cache_read=10, output=10)) == pytest.approx(40e-6)
+    stored = json.loads(json.dumps(prices.to_dict()))
+    assert stored["models"]["openai/gpt-5"]["rates"]["output"] == 2.0
+    assert stored["date"]
+
+
+@pytest.mark.parametrize(
+    "entry", [{"input": 1.0}, {"input": 1.0, "output": -1.0}, {"input": "1", "output": 1.0}, {"input": 1.0, "output": 1.0, "in": 2}, 3, None]
+)
+def test_bad_override_is_the_users_error(entry: object) -> None:
+    with pytest.raises(UserError, match="prices"):
+        Prices.load({"openai/x": entry})
+
+
+@given(st.builds(Rates, RATE, RATE, RATE, RATE, RATE), st.builds(Usage, TOKENS, TOKENS, TOKENS, TOKENS, TOKENS))
+def test_upper_bounds_every_split_of_the_tokens(rates: Rates, usage: Usage) -> None:
+    double = Rates(*(2 * getattr(rates, kind) for kind in KINDS))
+    row = Row("r", "s", rates, long_above=10**6, long=double)
+    cost, upper = row.cost(usage), row.upper(usage.total - usage.output, usage.output)
+    assert cost is not None
+    assert upper is not None
+    assert cost <= upper * (1 + 1e-9)
