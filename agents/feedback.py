@@ -18,8 +18,8 @@ NUMBERS = frozenset({"max_abs", "rel_rms", "worst_index", "matched", "tolerance"
 def digest(evaluation: Evaluation, held_out: frozenset[str] = frozenset()) -> dict[str, Any]:
     """`verdict, stage, message, detail, failing, passed, shown, compiler, memory, launches, speedup, sizes, no_timing, modelled`.
 
-    Made from `Evaluation.public()`: nothing of held-out cases (by their results, or named in `held_out`) but that they failed. `failing` holds at most four cases as
-    `{case, kind, message, max_abs, rel_rms, wrong, index, tolerance}`, where `wrong` is the share of elements out of tolerance.
+    Made from `Evaluation.public()`; of held-out cases, by their results or named in `held_out`, only that they failed. `failing` holds at
+    most four cases as `{case, kind, message, max_abs, rel_rms, wrong, index, tolerance}`; `wrong` is the share of elements out of tolerance.
     """
     public = evaluation.public()
     error = public["error"] or {"message": "", "detail": {}}
@@ -35,7 +35,7 @@ def digest(evaluation: Evaluation, held_out: frozenset[str] = frozenset()) -> di
         "passed": sum(c["ok"] for c in cases),
         "shown": len(cases),
         "compiler": [{"target": c["target"], "error": c["error"]} for c in public["compile"] if c.get("error") and not hidden],
-        "memory": public["memory"],
+        "memory": None if hidden else public["memory"],
         "launches": public["launches"],
         "speedup": timing["speedup"] if timing else None,
         "sizes": timing["sizes"] if timing else [],
@@ -64,7 +64,7 @@ def text(digest: dict[str, Any], limit: int = MAX_TEXT) -> str:
     if digest["message"]:
         lines.append(f"Reason: {digest['message']}")
     lines += [f"Compiler ({c['target']}): {clip(str(c['error']), MAX_DETAIL)}" for c in digest["compiler"]]
-    lines += [mismatch(c) for c in digest["failing"]]
+    lines += [mismatch(c, digest["message"]) for c in digest["failing"]]
     lines += facts(digest["detail"]) + facts(digest["memory"] or {}, "out_of_bounds", "races")
     if digest["shown"]:
         lines.append(f"Cases passed: {digest['passed']} of {digest['shown']} shown")
@@ -78,8 +78,8 @@ def facts(found: dict[str, Any], *keys: str) -> list[str]:
     return [f"{key.replace('_', ' ')}: {clip(str(value), MAX_DETAIL)}" for key, value in shown.items() if value not in (None, "", [], {})]
 
 
-def mismatch(case: dict[str, Any]) -> str:
-    """One failing case as numbers."""
+def mismatch(case: dict[str, Any], said: str) -> str:
+    """One failing case as numbers, with its message unless that is said already."""
     numbers = [
         f"max abs error {case['max_abs']:.4g}" if case["max_abs"] is not None else "",
         f"relative rms error {case['rel_rms']:.4g}" if case["rel_rms"] is not None else "",
@@ -87,8 +87,8 @@ def mismatch(case: dict[str, Any]) -> str:
         f"worst at index {tuple(case['index'])}" if case["index"] is not None else "",
         f"tolerance {case['tolerance']:.4g}" if case["tolerance"] is not None else "",
     ]
-    facts = ", ".join(n for n in numbers if n)
-    return f"Case {case['case']}: {case['kind']}" + (f"; {facts}" if facts else "") + (f"; {case['message']}" if case["message"] else "")
+    parts = [f"Case {case['case']}: {case['kind']}", ", ".join(n for n in numbers if n), "" if case["message"] == said else case["message"]]
+    return "; ".join(p for p in parts if p)
 
 
 def timing(digest: dict[str, Any]) -> list[str]:
