@@ -14,7 +14,7 @@ from typing import Any
 from benchmark.errors import UserError, unknown
 from experiments.analysis import dollars, tokens, unpriced, unsure
 from experiments.runs import Run, task_of
-from experiments.words import count, usd
+from experiments.words import count, grid, usd
 
 Record = dict[str, Any]
 COLUMNS = (
@@ -92,21 +92,10 @@ def sections(report: Record) -> Iterable[tuple[str, list[list[str]]]]:
 
 
 def table(report: Record) -> str:
-    from rich.console import Console
-    from rich.table import Table
-
-    out = io.StringIO()
-    console = Console(file=out, width=200)
+    parts = [f"{report['run']}: {report['scaffold']['name']} with {report['model']}"]
     for kind, rows in sections(report):
-        grid = Table(box=None, padding=(0, 2, 0, 0))
-        for title in (kind, *SHOWN):
-            grid.add_column(title.replace("_", " "), justify="left" if title == kind else "right")
-        for row in rows:
-            grid.add_row(*row)
-        console.print(grid)
-        console.print()
-    head = f"{report['run']}: {report['scaffold']['name']} with {report['model']}\n\n"
-    return head + "\n".join(text.rstrip() for text in out.getvalue().splitlines()) + explained(report)
+        parts.append("\n".join(grid((kind, *(title.replace("_", " ") for title in SHOWN)), rows, (kind,))))
+    return "\n\n".join(parts) + "\n" + explained(report)
 
 
 def markdown(report: Record) -> str:

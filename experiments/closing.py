@@ -1,37 +1,26 @@
 """The table that a run closes with: what became of each task, and where its best kernel lies."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 from experiments.analysis import champion, dollars, speedups, tokens, unpriced, unsure
 from experiments.store import RunStore
-from experiments.words import count, speedup, usd
+from experiments.words import count, grid, speedup, usd
 
 NOT_STARTED = {"champion": None, "end_reason": "not started", "error": None}
 
 
-def show(store: RunStore, asked: Iterable[tuple[str, str, int]], console: Console) -> None:
-    """Prints the table of a run. `asked` are (trajectory, task, seed)."""
-    asked = list(asked)
+def lines(store: RunStore, asked: Sequence[tuple[str, str, int]]) -> list[str]:
+    """The closing table of a run. `asked` are (trajectory, task, seed)."""
     seeds = len({seed for _, _, seed in asked}) > 1
-    table = Table(box=None, padding=(0, 2, 0, 0), title=f"{store.path}", title_justify="left", title_style="bold")
-    for title in ("task", *["seed"] * seeds, "verdict", "rounds", "speedup", "tokens", "best kernel"):
-        table.add_column(title, justify="right" if title in ("rounds", "seed", "tokens") else "left", overflow="fold")
-    reasons: set[str] = set()
+    rows, reasons = [], set()
     for trajectory, task, seed in asked:
         cells, reason = row(store, trajectory, task)
-        table.add_row(*(Text(cell) for cell in (task, *[str(seed)] * seeds, *cells)))
-        reasons |= {reason} if reason else set()
-    console.print(table)
-    for reason in sorted(reasons):
-        say(console, f"speedup '-': {reason}")
-    for line in summary(store, len(asked)):
-        say(console, line)
+        rows.append((task, *[str(seed)] * seeds, *cells))
+        reasons |= {f"speedup '-': {reason}"} if reason else set()
+    head = ("task", *["seed"] * seeds, "verdict", "rounds", "speedup", "tokens", "best kernel")
+    return ["", *grid(head, rows, ("task", "verdict", "best kernel")), "", *sorted(reasons), *summary(store, len(asked))]
 
 
 def row(store: RunStore, trajectory: str, task: str) -> tuple[list[str], str | None]:
@@ -55,7 +44,7 @@ def verdict(ended: dict[str, Any], attempts: list[dict[str, Any]], best: dict[st
     if best:
         return "pass"
     last = max(attempts, key=lambda a: a["attempt"], default=None)
-    return f"{ended['end_reason']}: {last['verdict']}" if last else ended["end_reason"]
+    return f"{last['verdict']} ({ended['end_reason']})" if last else ended["end_reason"]
 
 
 def summary(store: RunStore, asked: int) -> list[str]:
@@ -73,7 +62,3 @@ def summary(store: RunStore, asked: int) -> list[str]:
 
 def short(path: Path) -> str:
     return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
-
-
-def say(console: Console, text: str) -> None:
-    console.print(text, markup=False, highlight=False, soft_wrap=True)

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import hydra
+from hydra.core.config_store import ConfigStore
 from hydra.core.hydra_config import HydraConfig
 from hydra.errors import HydraException, MissingConfigException, OverrideParseException
 from omegaconf import DictConfig, OmegaConf
@@ -15,6 +16,9 @@ from omegaconf.errors import OmegaConfBaseException
 from benchmark.errors import UserError, unknown
 from experiments.config import Collected
 from scaffolds import loader
+
+OPEN = ("model_args", "task_args", "prices")
+"""Groups whose keys are checked by whom they are for."""
 
 
 def collect() -> list[Collected]:
@@ -30,6 +34,7 @@ def collect() -> list[Collected]:
         collected.append(Collected(body, {k: v for k, v in choices.items() if not k.startswith("hydra/")}, overrides))
 
     loader.register()
+    ConfigStore.instance().store("open", OmegaConf.create({key: DictConfig({}, flags={"struct": False}) for key in OPEN}))
     with quiet():
         try:
             keep()

@@ -9,8 +9,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from experiments.machine import Machine
 from experiments.plan import Plan
-from tools.platforms import Device
 
 PACKAGES = (
     "kernelwright",
@@ -27,7 +27,8 @@ PACKAGES = (
 )
 
 
-def describe(plan: Plan, device: Device, workers: int, concurrency: int) -> dict[str, Any]:
+def describe(plan: Plan, machine: Machine) -> dict[str, Any]:
+    device = machine.device
     return {
         "run_id": plan.path.name,
         "created": time.time(),
@@ -38,8 +39,8 @@ def describe(plan: Plan, device: Device, workers: int, concurrency: int) -> dict
         "scaffold": {"name": plan.name, **asdict(plan.scaffold)},
         "model": plan.model.name,
         "device": {"platform": device.platform, "name": device.name, "count": device.count, "simulated": device.simulated},
-        "workers": workers,
-        "concurrency": concurrency,
+        "workers": machine.workers,
+        "concurrency": machine.concurrency,
         "machine": {
             "system": platform.platform(),
             "cpus": os.cpu_count(),

@@ -53,7 +53,7 @@ class Plan:
         groups = [{group: self.collected.choices[group]} for group in ("scaffold", "benchmark", "executor")]
         hydra = {"output_subdir": None, "run": {"dir": "."}, "sweep": {"dir": "${scratch:}", "subdir": "."}}
         hydra["searchpath"] = ["pkg://experiments.conf"]
-        text = yaml.safe_dump({"defaults": [*groups, "_self_", *quiet], **body, "hydra": hydra}, sort_keys=False)
+        text = yaml.safe_dump({"defaults": ["open", *groups, "_self_", *quiet], **body, "hydra": hydra}, sort_keys=False)
         return HEADER.format(path=self.path.resolve()) + text
 
 

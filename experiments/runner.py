@@ -209,6 +209,6 @@ def run(collected: list[Collected]) -> int:
 
 def farewell(job: Job) -> None:
     asked = [(job.key(task, seed), task.id, seed) for task, seed in job.plan.trajectories]
-    closing.show(job.store, asked, Console(highlight=False))
+    print(*closing.lines(job.store, asked), sep="\n")
     if job.left():
         print(f"Not over: continue with python -m experiments.run resume={job.store.path}")

@@ -1,4 +1,6 @@
-"""How numbers are written in tables: unknown stays unknown, and a sum over unknowns says "at least"."""
+"""How numbers and tables are written: unknown stays unknown, and a sum over unknowns says "at least"."""
+
+from collections.abc import Sequence
 
 
 def clock(seconds: float) -> str:
@@ -25,3 +27,13 @@ def speedup(value: float | None, ci: list[float] | None) -> str:
     if value is None:
         return "-"
     return f"{value:.2f}x" + (f" [{ci[0]:.2f}, {ci[1]:.2f}]" if ci else "")
+
+
+def grid(head: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[str]) -> list[str]:
+    """Aligned lines of a table, as wide as they need to be, so that paths can be copied. Columns named in `left` are text."""
+    widths = [max(len(row[i]) for row in (head, *rows)) for i in range(len(head))]
+    lines = []
+    for row in (head, *rows):
+        cells = [cell.ljust(w) if title in left else cell.rjust(w) for title, cell, w in zip(head, row, widths, strict=True)]
+        lines.append("  ".join(cells).rstrip())
+    return lines
