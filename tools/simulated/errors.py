@@ -20,8 +20,20 @@ class LaunchFailed(_Explained, RuntimeError):
     """The kernel compiled and could not be launched, or trapped. `detail`: kernel, type."""
 
 
-class DeviceMismatch(_Explained, RuntimeError, ValueError, TypeError):
-    """Host and device memory mixed, in CUDA's own words. Caught by whatever would catch torch's or Triton's own error."""
+class DeviceMismatch(_Explained, Exception):
+    """Host and device memory mixed, in CUDA's own words. Each kind is also the exception that a GPU machine would raise."""
+
+
+class MixedDevices(DeviceMismatch, RuntimeError):
+    """A torch call got host and device tensors."""
+
+
+class HostPointer(DeviceMismatch, ValueError):
+    """A kernel got a host tensor."""
+
+
+class NotOnHost(DeviceMismatch, TypeError):
+    """numpy was given a device tensor."""
 
 
 class Unsupported(_Explained, BaseException):

@@ -15,7 +15,7 @@ from triton.runtime.jit import JITFunction
 from tools import platforms
 from tools.simulated import language
 from tools.simulated.builder import builder, semantic
-from tools.simulated.errors import CompileFailed, DeviceMismatch, LaunchFailed, Unsupported
+from tools.simulated.errors import CompileFailed, HostPointer, LaunchFailed, Unsupported
 from tools.simulated.tensor import SimTensor, tensors
 
 MOST_PROGRAMS = 4096
@@ -52,7 +52,7 @@ def check_memory(args: tuple, kwargs: dict[str, Any]) -> None:
     for index, value in enumerate((*args, *kwargs.values())):
         for tensor in tensors(getattr(value, "base", value)):
             if not isinstance(tensor, SimTensor):
-                raise DeviceMismatch(f"Pointer argument (at {index}) cannot be accessed from Triton (cpu tensor?)", argument=index)
+                raise HostPointer(f"Pointer argument (at {index}) cannot be accessed from Triton (cpu tensor?)", argument=index)
 
 
 def compile_failed(jit: JITFunction, target: str, error: Exception) -> CompileFailed:

@@ -53,9 +53,8 @@ class Session:
             offset = tensor.storage_offset()
             last = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride())) if tensor.numel() else -1
             memory = torch.empty(offset + last + 1, dtype=tensor.dtype)
-            copy = memory.as_strided(tensor.shape, tensor.stride(), offset)
-            copy.copy_(tensor.detach())
-            return simulated(copy)
+            memory.copy_(tensor.detach().as_strided(memory.shape, (1,), 0))
+            return simulated(memory.as_strided(tensor.shape, tensor.stride(), offset))
 
     def to_host(self, tensor: torch.Tensor) -> torch.Tensor:
         """The plain CPU tensor behind a result; a result that lies on the host is a `DeviceMismatch`."""

@@ -8,7 +8,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._device import _device_constructors
 
-from tools.simulated.errors import DeviceMismatch
+from tools.simulated.errors import MixedDevices, NotOnHost
 
 DEVICE = torch.device("cuda", 0)
 HOST = torch.device("cpu")
@@ -99,6 +99,8 @@ _MIXES = {
 }  # fmt: skip
 """Calls that take host and device tensors together on a real GPU too."""
 _FIRST_DECIDES = {_T.copy_, _T.__setitem__, _T.index_put_, _T.index_put, _T.__getitem__, _T.set_, _T.expand_as, _T.view_as, _T.reshape_as}
+_ALIASES = {torch.as_tensor, torch.asarray}
+"""Calls whose result can share memory with a numpy array or a buffer."""
 _CONSTRUCTORS = _device_constructors()
 
 
@@ -127,11 +129,14 @@ def dispatch(func: Callable, args: tuple, kwargs: dict[str, Any]) -> Any:
     if leaf:
         kwargs = {**kwargs, "requires_grad": False}
     with _plain():
-        out = _call(func, args, kwargs, given, where)
+        out = _call(func, args, kwargs, [] if where and not sim else given, where)
+        if where and not sim and (given or func in _ALIASES):
+            out = walk(out, lambda t: simulated(t.clone()))
         return out.requires_grad_() if leaf else out
 
 
 def _call(func: Callable, args: tuple, kwargs: dict[str, Any], given: list[torch.Tensor], where: bool) -> Any:
+    """Calls torch and puts the results on one side; tensors of `given` that come back are the same objects."""
     known = {id(t): t for t in given}
     if isinstance(func, types.FunctionType):
         # Torch's Python functions look at `.device` themselves, so they get torch's own kind of tensor.
@@ -153,58 +158,49 @@ def _same_device(given: list[torch.Tensor]) -> None:
     """Refuses what CUDA refuses: any host tensor beside a device tensor, but for 0-dimensional ones."""
     with _plain():
         if any(not isinstance(t, SimTensor) and t.dim() > 0 for t in given):
-            raise DeviceMismatch(
+            raise MixedDevices(
                 f"Expected all tensors to be on the same device, but found at least two devices, {DEVICE} and {HOST}!"
             )
 
 
-def _move(tensor: torch.Tensor, to_device: bool, *args: Any, **kwargs: Any) -> torch.Tensor:
-    """`tensor.to(...)` with the device taken out of the arguments; a new memory when the side changes."""
+def _move(tensor: torch.Tensor, to_device: bool, dtype: torch.dtype | None = None, copy: bool = False, **layout: Any) -> torch.Tensor:
+    """The tensor on the wanted side; in new memory when the side changes."""
     with _plain():
-        out = _T.to(tensor, *args, **kwargs) if args or kwargs else tensor
-        if to_device == isinstance(tensor, SimTensor):
-            return simulated(out) if to_device and out is not tensor else out
-        out = raw(out)
-        if out.data_ptr() == raw(tensor).data_ptr():
-            out = out.clone()
-        return simulated(out) if to_device else out
+        crosses = to_device != isinstance(tensor, SimTensor)
+        out = _T.to(tensor, dtype or tensor.dtype, copy=copy or crosses, **layout)
+        if out is tensor:
+            return tensor
+        return simulated(out) if to_device else raw(out)
+
+
+_TO = {torch.dtype: ("dtype", "non_blocking", "copy"), torch.Tensor: ("other", "non_blocking", "copy")}
 
 
 def _to(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
-    args, kwargs = list(args), dict(kwargs)
-    side = isinstance(tensor, SimTensor)
-    kwargs.pop("non_blocking", None)
     first = args[0] if args else None
-    if isinstance(first, torch.Tensor):
-        side, args[0] = isinstance(first, SimTensor), raw(first)
-    elif isinstance(first, (str, torch.device, int)):
-        side = on_device(args.pop(0))
-    elif kwargs.get("device") is not None:
-        side = on_device(kwargs["device"])
-    kwargs.pop("device", None)
-    if isinstance(kwargs.get("other"), torch.Tensor):
-        side, kwargs["other"] = isinstance(kwargs["other"], SimTensor), raw(kwargs["other"])
-    if args and isinstance(args[0], torch.dtype):
-        kwargs["dtype"] = args.pop(0)
-    if args and isinstance(args[0], bool):
-        args.pop(0)
-    if args and isinstance(args[0], bool):
-        kwargs["copy"] = args.pop(0)
-    return _move(tensor, side, *args, **kwargs)
+    names = next((names for kind, names in _TO.items() if isinstance(first, kind)), ("device", "dtype", "non_blocking", "copy"))
+    given = dict(zip(names, args, strict=False)) | kwargs
+    given.pop("non_blocking", None)
+    side, other, device = isinstance(tensor, SimTensor), given.pop("other", None), given.pop("device", None)
+    if other is not None:
+        side, given["dtype"] = isinstance(other, SimTensor), other.dtype
+    elif device is not None:
+        side = on_device(device)
+    return _move(tensor, side, **given)
 
 
-def _cuda(tensor: torch.Tensor, device: Any = None, non_blocking: bool = False, memory_format: Any = torch.preserve_format) -> torch.Tensor:
-    return _move(tensor, device is None or on_device(device))
+def _cuda(tensor: torch.Tensor, device: Any = None, non_blocking: bool = False, **layout: Any) -> torch.Tensor:
+    return _move(tensor, device is None or on_device(device), **layout)
 
 
-def _cpu(tensor: torch.Tensor, memory_format: Any = torch.preserve_format) -> torch.Tensor:
-    return _move(tensor, False)
+def _cpu(tensor: torch.Tensor, **layout: Any) -> torch.Tensor:
+    return _move(tensor, False, **layout)
 
 
 def _host_only(func: Callable) -> Callable:
     def refuse(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
         if isinstance(tensor, SimTensor):
-            raise DeviceMismatch(
+            raise NotOnHost(
                 f"can't convert {DEVICE} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
             )
         with _plain():
@@ -214,14 +210,16 @@ def _host_only(func: Callable) -> Callable:
 
 
 def _type(tensor: torch.Tensor, dtype: Any = None, non_blocking: bool = False, **kwargs: Any) -> Any:
+    """`Tensor.type`, whose strings name the device: `torch.cuda.FloatTensor`."""
+    side, prefix = isinstance(tensor, SimTensor), f"torch.{DEVICE.type}."
     with _plain():
         if dtype is None:
             name = _T.type(raw(tensor))
-            return name.replace("torch.", f"torch.{DEVICE.type}.") if isinstance(tensor, SimTensor) else name
-    if isinstance(dtype, str) and f".{DEVICE.type}." in dtype:
-        with _plain():
-            return _move(_T.type(raw(tensor), dtype.replace(f".{DEVICE.type}", "")), True)
-    return _move(tensor, isinstance(tensor, SimTensor), dtype=dtype) if isinstance(dtype, torch.dtype) else _move(_T.type(raw(tensor), dtype), False)
+            return name.replace("torch.", prefix) if side else name
+        if isinstance(dtype, torch.dtype):
+            return _move(tensor, side, dtype)
+        name = dtype if isinstance(dtype, str) else f"{dtype.__module__}.{dtype.__name__}"
+        return _move(tensor, name.startswith(prefix), _T.type(raw(tensor), name.replace(prefix, "torch.")).dtype)
 
 
 def _type_as(tensor: torch.Tensor, other: torch.Tensor) -> torch.Tensor:

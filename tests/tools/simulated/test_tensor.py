@@ -1,0 +1,154 @@
+import copy
+
+import pytest
+import torch
+
+from tools import platforms
+from tools.simulated import DeviceMismatch, Session
+from tools.simulated.tensor import SimTensor
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: torch.randn(4, 6),
+        lambda: torch.randn(6, 4).t(),
+        lambda: torch.randn(8, 8)[1::2, 2:],
+        lambda: torch.randn(3, 1).expand(3, 5),
+        lambda: torch.empty(0, 3),
+        lambda: torch.tensor(2.5),
+        lambda: torch.arange(6, dtype=torch.int8)[1:],
+    ],
+)
+def test_the_way_to_the_device_and_back_keeps_values_and_layout(make, session: Session) -> None:
+    tensor = make()
+    there = session.to_device(tensor)
+    back = session.to_host(there)
+    assert type(back) is torch.Tensor and torch.equal(back, tensor)
+    assert back.stride() == tensor.stride() and back.storage_offset() == tensor.storage_offset()
+    assert there.device == torch.device("cuda", 0) and back.device == torch.device("cpu")
+
+
+def test_two_inputs_never_share_memory_on_the_device(session: Session) -> None:
+    tensor = torch.zeros(4)
+    first, second = session.to_device(tensor), session.to_device(tensor)
+    first += 1
+    assert second.sum() == 0 and tensor.sum() == 0
+
+
+def test_views_share_memory_and_stay_on_the_device(session: Session) -> None:
+    x = session.to_device(torch.zeros(2, 3))
+    x[0].view(3, 1).add_(1)
+    assert x.sum().item() == 3 and x[0].is_cuda
+
+
+@pytest.mark.parametrize(
+    "move",
+    [
+        lambda t: t.to("cuda"),
+        lambda t: t.to(0),
+        lambda t: t.to(torch.device("cuda"), torch.float32, non_blocking=True),
+        lambda t: t.to(device="cuda:0", dtype=torch.float32),
+        lambda t: t.cuda(),
+        lambda t: torch.as_tensor(t, device="cuda"),
+        lambda t: t.type("torch.cuda.FloatTensor"),
+        lambda t: torch.nn.Parameter(t).to("cuda").data,
+    ],
+)
+def test_moving_makes_new_memory(move, session: Session) -> None:
+    host = torch.ones(3)
+    there = move(host)
+    there.add_(1)
+    assert isinstance(there, SimTensor) and host.sum() == 3 and there.sum().item() == 6
+
+
+def test_the_device_index_must_exist(session: Session) -> None:
+    with pytest.raises(RuntimeError, match="invalid device ordinal"):
+        torch.ones(3, device="cuda:1")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, h: torch.cat([x, h]),
+        lambda x, h: torch.where(h > 0, x, x),
+        lambda x, h: torch.nn.functional.mse_loss(x, h),
+        lambda x, h: x.mul_(h),
+        lambda x, h: torch.add(x, x, out=h),
+        lambda x, h: x @ h,
+    ],
+)
+def test_calls_on_both_sides_are_refused(call, session: Session) -> None:
+    with pytest.raises(DeviceMismatch, match="two devices, cuda:0 and cpu"):
+        call(session.to_device(torch.ones(3)), torch.ones(3))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, h: x.copy_(h),
+        lambda x, h: x + torch.tensor(1.0),
+        lambda x, h: x[torch.tensor([0, 1])],
+        lambda x, h: x.view_as(h),
+        lambda x, h: h.type_as(x),
+        lambda x, h: torch.empty_like(h, device=x.device),
+        lambda x, h: torch.nn.functional.softmax(x, dim=0),
+        lambda x, h: x.new_tensor([1.0]),
+        lambda x, h: torch.rand(3, device="cuda", generator=torch.Generator("cuda").manual_seed(1)),
+    ],
+)
+def test_calls_that_cuda_allows_stay_on_the_device(call, session: Session) -> None:
+    assert call(session.to_device(torch.ones(3)), torch.ones(3)).is_cuda
+
+
+@pytest.mark.parametrize("call", [lambda x: x.cpu(), lambda x: x.to("cpu"), lambda x: torch.empty_like(x, device="cpu")])
+def test_calls_that_leave_the_device(call, session: Session) -> None:
+    out = call(session.to_device(torch.ones(3)))
+    assert type(out) is torch.Tensor and not out.is_cuda
+
+
+def test_a_copy_to_the_host_writes_into_the_host_tensor(session: Session) -> None:
+    host = torch.zeros(3)
+    host.copy_(session.to_device(torch.ones(3)))
+    host[0] = session.to_device(torch.tensor(5.0))
+    assert type(host) is torch.Tensor and host.tolist() == [5, 1, 1]
+
+
+def test_functions_with_several_results_stay_on_the_device(session: Session) -> None:
+    x = session.to_device(torch.tensor([3.0, 1.0, 2.0]))
+    values, indices = torch.sort(x)
+    assert values.is_cuda and indices.is_cuda and x.max(dim=0).values.is_cuda
+    assert all(part.is_cuda for part in x.split(1))
+
+
+def test_gradients_live_on_the_device(session: Session) -> None:
+    x = torch.randn(3, device="cuda", requires_grad=True)
+    assert x.is_leaf
+    (x * x).sum().backward()
+    assert x.grad.is_cuda and torch.equal(session.to_host(x.grad), session.to_host(2 * x))
+
+
+def test_text_names_the_device(session: Session) -> None:
+    x = session.to_device(torch.ones(1))
+    assert repr(x) == "tensor([1.], device='cuda:0')" and x.type() == "torch.cuda.FloatTensor"
+
+
+def test_a_deep_copy_is_a_device_tensor_of_its_own(session: Session) -> None:
+    x = session.to_device(torch.ones(2))
+    copied = copy.deepcopy(x)
+    copied.zero_()
+    assert copied.is_cuda and x.sum().item() == 2
+
+
+def test_autocast_for_the_device_lowers_products(session: Session) -> None:
+    x = session.to_device(torch.ones(4, 4))
+    with torch.autocast("cuda", dtype=torch.bfloat16):
+        assert (x @ x).dtype == torch.bfloat16
+
+
+def test_nothing_of_the_session_stays_behind() -> None:
+    before = torch.cuda.is_available, torch.Generator, torch.set_default_device
+    with Session(platforms.default_targets(), platforms.sheet("h100")):
+        assert torch.cuda.is_available() and torch.cuda.device_count() == 1
+    assert (torch.cuda.is_available, torch.Generator, torch.set_default_device) == before
+    assert not torch.cuda.is_available()
