@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 
+from benchmark import oracle
 from benchmark.checkers import close
 from benchmark.draw import Draw, move
 from benchmark.errors import UserError, unknown
@@ -36,10 +37,23 @@ def own_task(task_id: str, path: str, function: str) -> Task:
     reference = _function(module, path, function)
     inputs = _maker(module, path, "inputs", reference)
     timing = _maker(module, path, "timing", reference) if hasattr(module, "timing") else inputs
-    return Task(
-        task_id, "Own", path, reference, (*_cases("inputs", inputs), *_cases("others", inputs, held_out=True)),
-        _timed(timing), Contract(close()), entry=function,
-    )  # fmt: skip
+    cases = (*_cases("inputs", inputs), *_cases("others", inputs, held_out=True))
+    contract = Contract(close(), mutates=_written(path, reference, inputs(0)[0]))
+    return Task(task_id, "Own", path, reference, cases, _timed(timing), contract, entry=function)
+
+
+def _written(path: str, reference: Callable[..., Any], arguments: Arguments) -> tuple[str, ...]:
+    """The arguments that the operator writes, found by calling it once."""
+    before = oracle.copied(arguments)
+    try:
+        returned = oracle.flattened(reference(**arguments))
+    except Exception as error:
+        raise UserError(f"{reference.__name__} in {path} fails on its own inputs(): {type(error).__name__}: {error}.") from error
+    tensors = [name for name, value in before.items() if isinstance(value, torch.Tensor)]
+    written = tuple(name for name in tensors if not torch.equal(before[name].nan_to_num(), arguments[name].nan_to_num()))
+    if not returned and not written:
+        raise UserError(f"{reference.__name__} in {path} returns no tensor and writes no argument, so there is nothing to check.")
+    return written
 
 
 def _module(path: str) -> ModuleType:

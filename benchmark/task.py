@@ -87,6 +87,8 @@ class Task:
     magnitude: Callable[..., Any] | None = None
     """Called like `reference`: the sum of the absolute terms of each output (|a| @ |b| for a dot product). Rounding
     of the accumulation dtype is allowed in proportion to it."""
+    wrong: dict[str, Callable[..., Any]] = field(default_factory=dict)
+    """Wrong answers of the task's own, by name, called like `reference`: the checker must refuse them too."""
     exempt: dict[str, str] = field(default_factory=dict)
     """Lint probes that this task is exempt from, by name, with the reason."""
 

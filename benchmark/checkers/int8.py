@@ -19,8 +19,9 @@ class quantised:
     A scale is max|values| / 127 (1 where all are zero); values are divided by it, rounded half to even and clamped to +-127;
     products are summed in int32 and scaled back in fp32. An honest kernel can round otherwise only where a quotient lies
     within the error of its fp32 scale of a half: there, and only there, one step of the grid is allowed, which makes
-    `tol = s_l s_r (A_l |Q_r| + |Q_l| A_r + A_l A_r) + floats * eps(fp32) |expected| + eps(dtype) |expected|`
-    with A = 1 at such elements. A matmul without quantisation is off by many steps.
+    `steps = s_l s_r (A_l |Q_r| + |Q_l| A_r + A_l A_r)` with A = 1 at such elements, and
+    `tol = steps + (floats * eps(fp32) + eps(dtype)) * (|expected| + steps)`, where eps(dtype) counts for fp16 and bf16 results.
+    A matmul without quantisation is off by many steps.
     """
 
     left: str = "input"
@@ -35,17 +36,17 @@ class quantised:
         def one(index: int) -> Check:
             expected, dtype = oracle.expected[index], oracle.honest[index].dtype
             own_rounding = eps(dtype) if BITS[dtype] < BITS[torch.float32] else 0.0
-            allowed = self._allowance(arguments) + (self.floats * eps(torch.float32) + own_rounding) * expected.abs()
+            steps = self._steps(arguments)
+            allowed = steps + (self.floats * eps(torch.float32) + own_rounding) * (expected.abs() + steps)
             return compare(expected.to(dtype), actual[index], expected, lambda _, part: part(allowed))
 
         return each(oracle, actual, one)
 
-    def _allowance(self, arguments: Arguments) -> Tensor:
+    def _steps(self, arguments: Arguments) -> Tensor:
         scale, values, open_ = self._grid(arguments[self.left].double(), -1)
         scale_r, values_r, open_r = self._grid(arguments[self.right].double(), -2)
         # |q| + A counts the last two terms at once: A_l (|Q_r| + A_r) + |Q_l| A_r.
-        steps = open_ @ (values_r.abs() + open_r) + values.abs() @ open_r
-        return scale * scale_r * steps
+        return scale * scale_r * (open_ @ (values_r.abs() + open_r) + values.abs() @ open_r)
 
     def _grid(self, tensor: Tensor, axis: int) -> tuple[Tensor, Tensor, Tensor]:
         """Scales, quantised values, and 1.0 where the rounding is open, else 0.0."""

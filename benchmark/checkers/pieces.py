@@ -51,7 +51,7 @@ class Tally:
     right: int = 0
     total: int = 0
     astray: bool = False
-    """Not finite somewhere where the truth is."""
+    """Not finite in a place where the truth is."""
     error_squares: float = 0.0
     truth_squares: float = 0.0
     max_abs: float = 0.0
@@ -59,6 +59,9 @@ class Tally:
     """The largest error in units of its tolerance."""
     worst_at: int = 0
     tolerance: float = 0.0
+    """What is allowed there."""
+    found: float = 0.0
+    wanted: float = 0.0
 
     def add(self, rounded: Tensor, actual: Tensor, truth: Tensor, tolerance: Tensor) -> None:
         """One piece in fp64; `rounded` is the truth in the dtype of the output, which may have no room for it."""
@@ -70,16 +73,13 @@ class Tally:
         self.error_squares += float((error * error).sum())
         self.truth_squares += float(torch.where(finite, truth * truth, 0.0).sum())
         self.max_abs = max(self.max_abs, float(error.max()))
-        self._remember_worst(torch.where(finite | right, error / tolerance, math.inf).nan_to_num(0.0, math.inf), tolerance)
+        ratio = torch.where(finite | right, error / tolerance, math.inf).nan_to_num(0.0, math.inf).reshape(-1)
+        at = int(ratio.argmax())
+        if float(ratio[at]) > self.worst:
+            self.worst, self.worst_at = float(ratio[at]), self.total + at
+            self.found, self.wanted, self.tolerance = (float(of.expand(right.shape).reshape(-1)[at]) for of in (actual, rounded, tolerance))
         self.right += int(right.sum())
         self.total += right.numel()
-
-    def _remember_worst(self, ratio: Tensor, tolerance: Tensor) -> None:
-        at = int(ratio.argmax())
-        worst = float(ratio.reshape(-1)[at])
-        if worst > self.worst:
-            self.worst, self.worst_at = worst, self.total + at
-            self.tolerance = float(tolerance.expand(ratio.shape).reshape(-1)[at])
 
 
 def compare(rounded: Tensor, actual: Tensor, truth: Tensor, tolerance: Tolerance) -> Check:
@@ -96,8 +96,8 @@ def answer(tally: Tally, shape: torch.Size) -> Check:
     ok, matched = tally.right == tally.total, tally.right / tally.total
     at = tuple(int(position) for position in torch.unravel_index(torch.tensor(tally.worst_at), shape))
     rms = math.sqrt(tally.error_squares / tally.truth_squares) if tally.truth_squares else None
-    what = "not finite where the result is" if tally.astray else f"off by {tally.max_abs:.3g} at most"
-    message = "" if ok else f"{percent(1 - matched)} of the elements are wrong, {what}; the worst at {at}"
+    worst = f"{tally.found:.6g} where {tally.wanted:.6g} +- {tally.tolerance:.2g} is expected"
+    message = "" if ok else f"{percent(1 - matched)} of the elements are wrong; the worst one, at {at}, is {worst}"
     kind = "pass" if ok else "nonfinite" if tally.astray else "wrong_numeric"
     return Check(ok, kind, message, finite(tally.max_abs), finite(rms), at, matched, finite(tally.tolerance))
 

@@ -104,11 +104,27 @@ def _int8(tensor: Tensor, axis: int) -> tuple[Tensor, Tensor]:
     return scale, (tensor / scale).round().clamp(-127, 127)
 
 
+def _int8_by_tensor(input: Tensor, weight: Tensor) -> Tensor:
+    scale, values = _int8(input.reshape(1, -1), 1)
+    scale_w, values_w = _int8(weight.reshape(1, -1), 1)
+    return (values.reshape(input.shape) @ values_w.reshape(weight.shape) * (scale * scale_w)).to(input.dtype)
+
+
+def _other_gelu(input: Tensor, approximate: str = "none") -> Tensor:
+    return functional.gelu(input, approximate="tanh" if approximate == "none" else "none")
+
+
+def _naive_softmax(input: Tensor, dim: int, dtype: torch.dtype | None = None) -> Tensor:
+    powers = input.to(dtype or input.dtype).exp()
+    return powers / powers.sum(dim, keepdim=True)
+
+
 def _norm_terms(
     input: Tensor, normalized_shape: list[int], weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
 ) -> Tensor:
     axes = tuple(range(-len(normalized_shape), 0))
-    terms = (input.abs() + input.mean(axes, keepdim=True).abs()) / (input.var(axes, correction=0, keepdim=True) + eps).sqrt()
+    mean = input.mean(axes, keepdim=True)
+    terms = (input.abs() + mean.abs()) / ((input - mean).square().mean(axes, keepdim=True) + eps).sqrt()
     terms = terms if weight is None else terms * weight.abs()
     return terms if bias is None else terms + bias.abs()
 
@@ -169,6 +185,7 @@ TASKS = (
         }),
         timed(lambda d, n: {"input": d.normal(n)}, POINTS),
         Contract(close()),
+        wrong={"the other form": _other_gelu},
     ),
     Task(
         "quick/silu",
@@ -223,7 +240,7 @@ TASKS = (
         argmax,
         shown({
             "fp32": lambda d: {"input_tensor": d.normal(37, 129), "dim": 1},
-            "keepdim-fp16": lambda d: {"input_tensor": d.normal(31, 67, dtype=FP16), "dim": -1, "keepdim": True},
+            "keepdim-fp16": lambda d: {"input_tensor": d.normal(31, 67, dtype=FP16, shift=20), "dim": -1, "keepdim": True},
             "bf16-axis-0": lambda d: {"input_tensor": d.normal(113, 29, dtype=BF16), "dim": 0},
             "all": lambda d: {"input_tensor": d.normal(17, 53), "dim": None},
             "ties": lambda d: {"input_tensor": d.ties(41, 83), "dim": 1},
@@ -261,6 +278,7 @@ TASKS = (
         }),
         timed(lambda d, *s: {"input": d.normal(*s), "dim": -1}, ROWS),
         Contract(close("dim")),
+        wrong={"no maximum subtracted": _naive_softmax},
     ),
     Task(
         "quick/layer_norm",
@@ -427,5 +445,9 @@ TASKS = (
             ((128, 256, 512), (512, 1024, 1024), (1024, 2048, 2048), (1024, 2048, 4096)),
         ),
         Contract(quantised(), accumulate="int32"),
+        wrong={
+            "no quantisation": lambda input, weight: (input.float() @ weight.float()).to(input.dtype),
+            "one scale each": _int8_by_tensor,
+        },
     ),
 )  # fmt: skip

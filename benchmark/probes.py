@@ -1,0 +1,125 @@
+"""Answers that must fail: what a lazy or cheating kernel returns. Lint shows each of them to a task's checker."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import torch
+
+from benchmark import oracle
+from benchmark.precision import BITS, cut
+from benchmark.task import Arguments, Case, Check, Oracle, Task
+
+Outputs = tuple[torch.Tensor, ...]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One case of a task with its truth, for a seed and for the seed after it."""
+
+    task: Task
+    case: Case
+    seed: int
+
+    @cached_property
+    def arguments(self) -> Arguments:
+        return self.case.arguments(self.task.id, self.seed)
+
+    @cached_property
+    def other_arguments(self) -> Arguments:
+        return self.case.arguments(self.task.id, self.seed + 1)
+
+    @cached_property
+    def oracle(self) -> Oracle:
+        return oracle.compute(self.task, self.arguments)
+
+    @cached_property
+    def previous(self) -> Outputs:
+        """The honest result for the other seed."""
+        return self.honest(self.other_arguments)
+
+    @property
+    def tensors(self) -> dict[str, torch.Tensor]:
+        return {name: value for name, value in self.arguments.items() if isinstance(value, torch.Tensor)}
+
+    @property
+    def float_dtypes(self) -> set[torch.dtype]:
+        return {tensor.dtype for tensor in self.tensors.values() if tensor.dtype in BITS}
+
+    def honest(self, arguments: Arguments) -> Outputs:
+        """The honest computation for other arguments than the trial's own, which it may write."""
+        arguments = oracle.copied(arguments)
+        return oracle.outputs(self.task, (self.task.honest or self.task.reference)(**arguments), arguments)
+
+    def check(self, outputs: Outputs) -> Check:
+        return self.task.contract.checker(self.oracle, outputs, self.arguments)
+
+    def same(self, outputs: Outputs) -> bool:
+        """Whether the outputs are the honest ones to the bit (as zeros are for an empty tensor)."""
+        return all(map(_identical, outputs, self.oracle.honest))
+
+
+def probes(trial: Trial) -> Iterator[tuple[str, Outputs]]:
+    """Names and outputs of the probes that apply to the trial."""
+    honest = trial.oracle.honest
+    yield "zeros", tuple(map(torch.zeros_like, honest))
+    yield "ones", tuple(map(torch.ones_like, honest))
+    yield "mean", tuple(map(_mean, honest))
+    for name, tensor in trial.tensors.items():
+        fitted = [_fitted(tensor, output) for output in honest]
+        if all(output is not None for output in fitted):
+            yield f"input {name}", tuple(fitted)
+    yield "previous", trial.previous
+    yield "lower", tuple(map(cut, trial.honest(lowered(trial.arguments))))
+    for name, function in trial.task.wrong.items():
+        arguments = oracle.copied(trial.arguments)
+        yield name, oracle.outputs(trial.task, function(**arguments), arguments)
+
+
+def lowered(value: Any) -> Any:
+    """Arguments in the next lower precision."""
+    if isinstance(value, dict):
+        return {name: lowered(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(lowered(item) for item in value)
+    return cut(value) if isinstance(value, torch.Tensor) else value
+
+
+def influences(trial: Trial) -> Iterator[tuple[str, bool]]:
+    """For each tensor argument, whether another value of it alone makes the present result wrong."""
+    for name in trial.tensors:
+        changed = trial.honest({**trial.arguments, name: trial.other_arguments[name]})
+        yield name, not trial.same(changed) and not trial.check(changed).ok
+
+
+def written(task: Task, arguments: Arguments, call: Callable[..., Any]) -> list[str]:
+    """Tensor arguments that `call` writes although the contract does not say so."""
+    own = oracle.copied(arguments)
+    call(**own)
+    tensors = [name for name, value in own.items() if isinstance(value, torch.Tensor) and name not in task.contract.mutates]
+    return [name for name in tensors if not _identical(own[name], arguments[name])]
+
+
+def _mean(output: torch.Tensor) -> torch.Tensor:
+    """The mean everywhere; of a single number, which is its own mean, half of it."""
+    if output.numel() == 1:
+        return (output.double() / 2).to(output.dtype)
+    values = output.double()
+    return torch.full_like(output, float(values[values.isfinite()].mean().nan_to_num(0.0)))
+
+
+def _fitted(tensor: torch.Tensor, output: torch.Tensor) -> torch.Tensor | None:
+    """The first elements of `tensor` as the output, where there are enough of them."""
+    if tensor.numel() < output.numel():
+        return None
+    return tensor.reshape(-1)[: output.numel()].reshape(output.shape).nan_to_num().to(output.dtype)
+
+
+def _identical(left: torch.Tensor, right: torch.Tensor) -> bool:
+    if left.shape != right.shape or left.dtype != right.dtype:
+        return False
+    same = left == right
+    if left.dtype.is_floating_point:
+        same = same | (left.isnan() & right.isnan())
+    return bool(same.all())
