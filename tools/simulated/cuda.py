@@ -122,8 +122,6 @@ def install(patches: Patches, sheet: HardwareSheet) -> None:
     patches.set(torch, "Generator", _Generator)
     patches.set(torch, "set_default_device", set_default_device)
     patches.set(torch.version, "cuda", torch.version.cuda or "12.8")
-    # Module.to must replace parameters, since a host tensor cannot become a device tensor in place.
-    patches.set(torch.__future__, "_overwrite_module_params_on_conversion", True)
 
 
 def _answer(value: Any) -> Any:

@@ -262,6 +262,7 @@ _SPECIAL: dict[Any, Callable] = {
     _T.__dlpack_device__: _side((2, DEVICE.index), (1, 0)),
     _T.__repr__: _repr,
     _T.__format__: _format,
+    torch._has_compatible_shallow_copy_type: lambda one, other: isinstance(one, SimTensor) == isinstance(other, SimTensor),
     _T.pin_memory: _same,
     _T.record_stream: lambda tensor, stream: None,
     _T.share_memory_: _same,
