@@ -10,7 +10,7 @@ from tools.platforms.sheet import Device, HardwareSheet, Usage
 if TYPE_CHECKING:
     from triton.backends.compiler import GPUTarget
 
-__all__ = ["Device", "HardwareSheet", "Usage", "default_targets", "detect", "gpu_target", "names", "sheet", "usage"]
+__all__ = ["Device", "HardwareSheet", "Usage", "default_targets", "detect", "driver", "gpu_target", "names", "nodes", "sheet", "usage"]
 
 _SHEETS = nvidia.SHEETS
 _WARP_SIZE = {nvidia.BACKEND: 32}
@@ -30,6 +30,16 @@ def sheet(name: str) -> HardwareSheet:
 def detect() -> Device:
     """The GPU that torch sees, else the simulated device."""
     return nvidia.detect() or simulated.device()
+
+
+def nodes() -> list[str]:
+    """Device files that a process must open to use the GPUs at hand."""
+    return nvidia.nodes()
+
+
+def driver() -> str:
+    """Version of the GPU driver, or "" where there is none."""
+    return nvidia.driver()
 
 
 def default_targets() -> tuple[str, ...]:

@@ -4,6 +4,7 @@ import ctypes
 import re
 import subprocess
 import tempfile
+from pathlib import Path
 
 from tools.platforms.sheet import Device, HardwareSheet, Usage
 
@@ -118,3 +119,22 @@ def usage(binary: bytes, kernel: str, shared_bytes: int) -> Usage:
         return Usage(None, None, shared_bytes)
     registers, stack, static, local = map(int, found.groups())
     return Usage(registers, max(stack, local) // 4, shared_bytes + static)
+
+
+def nodes() -> list[str]:
+    """The device files that a process must open to use the GPUs."""
+    dev = Path("/dev")
+    return sorted(str(path) for path in (*dev.glob("nvidia*"), *dev.glob("nvidia-caps/*")) if not path.is_dir())
+
+
+def driver() -> str:
+    """The kernel driver's version, or "" where there is none."""
+    found = re.search(r"Kernel Module\s+(?:for \S+\s+)?(\d[\d.]+)", _read("/proc/driver/nvidia/version"))
+    return found.group(1) if found else ""
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text()
+    except OSError:
+        return ""
