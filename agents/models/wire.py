@@ -19,7 +19,7 @@ UNSENT = frozenset(
 GATEWAY = frozenset({502, 504, 520, 521, 522, 523, 524})
 """Statuses of something between the provider and us: the provider may have answered, and billed, all the same."""
 OVERFLOW = re.compile(r"context.{0,20}(length|window|size)|prompt is too long|too many (input )?tokens|maximum.{0,20}tokens", re.IGNORECASE)
-QUOTA = re.compile(r"insufficient_quota|credit balance|billing", re.IGNORECASE)
+QUOTA = re.compile(r"insufficient_quota|credit balance", re.IGNORECASE)
 BROKEN_OFF = re.compile(r"complete message body|incomplete|payload is not completed")
 MESSAGE_LIMIT = 500
 
@@ -72,7 +72,7 @@ def failed(status: int, headers: Mapping[str, str], body: bytes, model: str, env
     message = redact(f"{model}: HTTP {status}: {message}", env)
     billing: dict[str, Any] = {} if status in GATEWAY or status == 408 else unbilled()
     billing["request_id"] = headers.get("x-request-id") or headers.get("request-id")
-    if status in (401, 402, 403) or (status == 429 and QUOTA.search(f"{code} {message}")):
+    if status in (401, 402, 403) or (status in (400, 429) and QUOTA.search(f"{code} {message}")):
         remedy = f" Check the key in {env} and its account." if env else " Check the key and its account."
         return CallError("auth", message + remedy, **billing)
     if status == 429:

@@ -111,7 +111,9 @@ async def test_tries_are_bounded_and_the_last_failure_is_handed_on(recorder: Mem
 
 
 async def test_unreachable_server_is_one_clear_sentence(recorder: MemoryRecorder) -> None:
-    one = Caller(make("openai/m", {"base_url": "http://127.0.0.1:9/v1"}, {}.__getitem__), recorder, Ledger(prices=PRICES), tries=2, first_wait_s=0.01)
+    one = Caller(
+        make("openai/m", {"base_url": "http://127.0.0.1:9/v1"}, {}.__getitem__), recorder, Ledger(prices=PRICES), tries=2, first_wait_s=0.01
+    )
     with pytest.raises(CallFailed, match=r"http://127\.0\.0\.1:9/v1 cannot be reached: .*Check model_args\.base_url") as caught:
         await one.complete(request())
     await one.close()
@@ -122,7 +124,7 @@ async def test_unreachable_server_is_one_clear_sentence(recorder: MemoryRecorder
 async def test_hanging_server_times_out_and_may_have_billed(recorder: MemoryRecorder) -> None:
     with WireServer(faults=lambda number, asked: Fault("hang")) as server:
         one = caller(server, recorder, timeout_s=0.2, tries=1)
-        with pytest.raises(CallFailed, match="no answer within 0.2 s"):
+        with pytest.raises(CallFailed, match=r"no answer within 0\.2 s"):
             await one.complete(request())
         await one.close()
     (record,) = recorder.calls
@@ -196,7 +198,9 @@ async def test_second_cancellation_leaves_a_record_with_a_bound(recorder: Memory
     assert record.cost_upper == one.ledger.spent.usd > 0
 
 
-@pytest.mark.parametrize(("finish", "outcome"), [("declined", "declined"), ("refusal", "refused"), ("content_filter", "refused"), ("length", "ok")])
+@pytest.mark.parametrize(
+    ("finish", "outcome"), [("declined", "declined"), ("refusal", "refused"), ("content_filter", "refused"), ("length", "ok")]
+)
 async def test_declining_and_refusing_are_outcomes_with_a_reply(recorder: MemoryRecorder, finish: str, outcome: str) -> None:
     reply = await Caller(Scripted(Reply("I decline.", "m", finish)), recorder, Ledger(prices=PRICES)).complete(request())
     assert reply.text == "I decline."
@@ -260,7 +264,8 @@ async def test_64_calls_at_once_never_exceed_a_budget_and_the_books_equal_the_bi
 def test_importing_the_books_and_the_models_imports_nothing_heavy() -> None:
     heavy = "{'torch', 'triton', 'openai', 'anthropic', 'litellm', 'langgraph', 'httpx', 'httpx2'}"
     code = (
-        "import os, sys; import agents.caller, agents.ledger, agents.models, agents.prices, agents.recorder; from agents.models import make; "
+        "import os, sys; import agents.caller, agents.ledger, agents.models, agents.prices, agents.recorder; "
+        "from agents.models import make; "
         "os.environ.update(OPENAI_API_KEY='k', ANTHROPIC_API_KEY='k', GEMINI_API_KEY='k'); "
         "[make(m, {}, {}.__getitem__) for m in ('openai/gpt-5', 'anthropic/claude-sonnet-4-5', 'gemini/gemini-2.5-pro')]; "
         f"print(sorted({heavy} & set(sys.modules)))"

@@ -30,10 +30,13 @@ class Named:
     async def close(self) -> None: ...
 
 
-def record(asked: Request, usage: Usage | None, cost: float | None, *, cost_upper: float | None = None, tokens_upper: int | None = None) -> CallRecord:
+def record(
+    asked: Request, usage: Usage | None, cost: float | None, *, cost_upper: float | None = None, tokens_upper: int | None = None
+) -> CallRecord:
     return CallRecord(
-        asked.identity.key, 1, asked.identity, "openai", "openai/priced", None, asked.sha, "", None, {}, 0.0, None, 0.0, "ok", None, None, None, None,
-        usage, "provider" if usage else "unknown", "standard", "row", cost, cost_upper if cost is None else cost, tokens_upper,
+        asked.identity.key, 1, asked.identity, "openai", "openai/priced", None, asked.sha, "", None, {}, 0.0, None, 0.0, "ok",
+        None, None, None, None, usage, "provider" if usage else "unknown", "standard", "row",
+        cost, cost_upper if cost is None else cost, tokens_upper,
     )  # fmt: skip
 
 

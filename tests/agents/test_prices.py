@@ -82,7 +82,8 @@ def test_override_wins_and_is_stored_with_the_run() -> None:
 
 
 @pytest.mark.parametrize(
-    "entry", [{"input": 1.0}, {"input": 1.0, "output": -1.0}, {"input": "1", "output": 1.0}, {"input": 1.0, "output": 1.0, "in": 2}, 3, None]
+    "entry",
+    [{"input": 1.0}, {"input": 1.0, "output": -1.0}, {"input": "1", "output": 1.0}, {"input": 1.0, "output": 1.0, "in": 2}, 3, None],
 )
 def test_bad_override_is_the_users_error(entry: object) -> None:
     with pytest.raises(UserError, match="prices"):

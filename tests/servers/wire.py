@@ -188,7 +188,8 @@ def openai_body(request: dict[str, Any], text: str, usage: Usage, ident: str) ->
 
 def anthropic_body(request: dict[str, Any], text: str, usage: Usage, ident: str) -> dict[str, Any]:
     return {
-        "id": ident, "type": "message", "role": "assistant", "model": request["model"] + "-served", "stop_reason": "end_turn", "stop_sequence": None,
+        "id": ident, "type": "message", "role": "assistant", "model": request["model"] + "-served",
+        "stop_reason": "end_turn", "stop_sequence": None,
         "content": [{"type": "text", "text": text}],
         "usage": {
             "input_tokens": usage.input, "output_tokens": usage.output,

@@ -1,0 +1,56 @@
+"""The real litellm against the real server: one try, and failures with their outcome. Slow: its import alone takes seconds."""
+
+import pytest
+
+from agents.models import make
+from agents.models.base import CallError, Model
+from tests.agents.memory import request
+from tests.servers.wire import Fault, WireServer, in_turn
+
+pytestmark = pytest.mark.slow
+FAILURES = {
+    "429": (Fault("status", 429, headers={"retry-after": "1.5"}), "429", True),
+    "500": (Fault("status", 500), "5xx", True),
+    "gateway": (Fault("status", 502), "5xx", False),
+    "key": (Fault("status", 401), "auth", True),
+    "quota": (Fault("status", 429, "You exceeded your quota", code="insufficient_quota"), "auth", True),
+    "bad": (Fault("status", 400, "unknown parameter"), "bad_request", True),
+    "overflow": (Fault("status", 400, "no", code="context_length_exceeded"), "context_overflow", True),
+    "hang": (Fault("hang"), "timeout", False),
+    "reset after billing": (Fault("reset"), "connection", False),
+    "truncated": (Fault("truncate"), "cut_stream", False),
+    "blank": (Fault("blank"), "cut_stream", False),
+}
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTP_PROXY", "http_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+
+
+def model(server: WireServer) -> Model:
+    return make("hosted_vllm/m", {"base_url": server.openai_url, "timeout_s": 1.0}, {}.__getitem__)
+
+
+@pytest.mark.parametrize("name", FAILURES)
+async def test_failure_has_its_outcome_and_is_tried_once(name: str) -> None:
+    fault, outcome, unbilled = FAILURES[name]
+    with WireServer(faults=lambda number, asked: fault) as server:
+        with pytest.raises(CallError) as caught:
+            await model(server).complete(request())
+        assert len(server.requests) == 1
+    assert (caught.value.outcome, caught.value.usage is not None) == (outcome, unbilled)
+
+
+async def test_reply_is_read_with_its_usage() -> None:
+    with WireServer(lambda asked: "hello") as server:
+        reply = await model(server).complete(request(max_tokens=9))
+    assert (reply.text, reply.model, reply.usage, reply.usage_source) == ("hello", "m-served", server.billed, "provider")
+    assert server.requests[0]["max_tokens"] == 9
+
+
+async def test_usage_that_is_missing_is_unknown_and_not_zero() -> None:
+    with WireServer(faults=in_turn(Fault("usage", body=None))) as server:
+        reply = await model(server).complete(request())
+    assert (reply.usage, reply.usage_source) == (None, "unknown")

@@ -1,0 +1,86 @@
+"""What is sent to an OpenAI-style server, and what is read from it."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents.models import make
+from agents.models.base import CallError, Sampling, Usage
+from agents.models.openai import read
+from tests.agents.memory import request
+from tests.servers.wire import WireServer
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+)
+NAMES = st.sampled_from(
+    ["choices", "message", "content", "refusal", "tool_calls", "function", "usage", "model", "id", "finish_reason", "service_tier"]
+)
+SHAPED = st.recursive(JSON, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=5), max_leaves=20)
+TOOL = {"name": "evaluate", "description": "Judge it.", "parameters": {"type": "object", "properties": {}}}
+
+
+async def test_request_carries_messages_limits_seed_and_tools() -> None:
+    with WireServer() as server:
+        model = make("openai/org/name", {"base_url": server.openai_url, "reasoning_effort": "low"}, {}.__getitem__)
+        await model.complete(replace(request("Hi."), sampling=Sampling(0.5, 10, 3), tools=(TOOL,)))
+        await model.close()
+    assert server.requests == [
+        {
+            "model": "org/name",
+            "messages": [{"role": "system", "content": "You write kernels."}, {"role": "user", "content": "Hi."}],
+            "max_tokens": 10,
+            "temperature": 0.5,
+            "seed": 3,
+            "reasoning_effort": "low",
+            "tools": [{"type": "function", "function": TOOL}],
+        }
+    ]
+
+
+async def test_reply_names_the_served_model_its_request_and_usage() -> None:
+    with WireServer(usage=lambda asked, text: Usage(100, 40, 7, 0, 30, 20)) as server:
+        model = make("openai/m", {"base_url": server.openai_url}, {}.__getitem__)
+        reply = await model.complete(request())
+        await model.close()
+    assert (reply.model, reply.request_id, reply.tier, reply.finish_reason) == ("m-served", "req-1", "standard", "stop")
+    assert reply.usage == Usage(100, 40, 7, 0, 30, 20)
+    assert reply.usage_raw is not None
+    assert reply.usage_raw["prompt_tokens"] == 147
+
+
+def test_tool_calls_are_read_and_bad_arguments_stay_text() -> None:
+    message = {
+        "tool_calls": [
+            {"id": "1", "function": {"name": "f", "arguments": '{"a": 1}'}},
+            {"id": "2", "function": {"name": "g", "arguments": "{no"}},
+        ]
+    }
+    reply = read({"choices": [{"message": message}]})
+    assert reply.tool_calls == [{"id": "1", "name": "f", "arguments": {"a": 1}}, {"id": "2", "name": "g", "arguments": "{no"}]
+
+
+@pytest.mark.parametrize("content", ["text", [{"type": "text", "text": "te"}, {"type": "text", "text": "xt"}, {"type": "image"}]])
+def test_content_is_text_or_parts(content: Any) -> None:
+    assert read({"choices": [{"message": {"content": content}}]}).text == "text"
+
+
+def test_refusal_is_a_reply() -> None:
+    reply = read({"choices": [{"message": {"content": None, "refusal": "I will not."}, "finish_reason": "stop"}]})
+    assert (reply.text, reply.finish_reason) == ("I will not.", "refusal")
+
+
+@given(st.dictionaries(NAMES, SHAPED))
+def test_no_reply_is_too_strange_to_read(data: dict[str, Any]) -> None:
+    reply = read(data)
+    json.dumps([reply.text, reply.model, reply.finish_reason, reply.tool_calls, reply.request_id])
+
+
+def test_error_in_place_of_choices_is_a_failure() -> None:
+    with pytest.raises(CallError, match="busy"):
+        read({"error": {"message": "busy"}})
