@@ -1,7 +1,7 @@
 """The one error that is the user's: printed as a sentence, exit code 2, no traceback."""
 
-from difflib import get_close_matches
 from collections.abc import Iterable
+from difflib import get_close_matches
 
 
 class UserError(Exception):

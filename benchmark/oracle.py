@@ -10,11 +10,10 @@ from benchmark.task import Arguments, Oracle, Task
 def compute(task: Task, arguments: Arguments) -> Oracle:
     """The oracle for `arguments`, which are left as they are. Runs where the arguments lie."""
     exact, own = upcast(arguments), copied(arguments)
+    # Before the reference runs: it may write its arguments, and a second fp64 copy of large ones would not fit.
+    magnitude = tuple(flattened(task.magnitude(**exact))) if task.magnitude else ()
     expected = outputs(task, task.reference(**exact), exact)
     honest = outputs(task, (task.honest or task.reference)(**own), own)
-    magnitude: tuple[torch.Tensor, ...] = ()
-    if task.magnitude:
-        magnitude = tuple(flattened(task.magnitude(**upcast(arguments))))
     return Oracle(expected, honest, magnitude)
 
 

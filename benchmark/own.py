@@ -10,6 +10,7 @@ import importlib.util
 import inspect
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -29,11 +30,9 @@ OTHERS = {torch.float32: torch.bfloat16, torch.bfloat16: torch.float32, torch.fl
 def own_task(task_id: str, path: str, function: str) -> Task:
     """The task `path:function`; its id is `task_id` as it was typed."""
     module = _module(path)
-    found = [value for value in vars(module).values() if isinstance(value, Task) and function in (value.id, value.name)]
-    if isinstance(vars(module).get(function), Task):
-        found = [vars(module)[function]]
-    if found:
-        return found[0]
+    declared = [value for name, value in vars(module).items() if isinstance(value, Task) and function in (name, value.name)]
+    if declared:
+        return replace(declared[0], id=task_id, entry=declared[0].entry_name)
     reference = _function(module, path, function)
     inputs = _maker(module, path, "inputs", reference)
     timing = _maker(module, path, "timing", reference) if hasattr(module, "timing") else inputs

@@ -67,9 +67,8 @@ def probes(trial: Trial) -> Iterator[tuple[str, Outputs]]:
     yield "ones", tuple(map(torch.ones_like, honest))
     yield "mean", tuple(map(_mean, honest))
     for name, tensor in trial.tensors.items():
-        fitted = [_fitted(tensor, output) for output in honest]
-        if all(output is not None for output in fitted):
-            yield f"input {name}", tuple(fitted)
+        if all(tensor.numel() >= output.numel() for output in honest):
+            yield f"input {name}", tuple(_fitted(tensor, output) for output in honest)
     yield "previous", trial.previous
     yield "lower", tuple(map(cut, trial.honest(lowered(trial.arguments))))
     for name, function in trial.task.wrong.items():
@@ -109,10 +108,8 @@ def _mean(output: torch.Tensor) -> torch.Tensor:
     return torch.full_like(output, float(values[values.isfinite()].mean().nan_to_num(0.0)))
 
 
-def _fitted(tensor: torch.Tensor, output: torch.Tensor) -> torch.Tensor | None:
-    """The first elements of `tensor` as the output, where there are enough of them."""
-    if tensor.numel() < output.numel():
-        return None
+def _fitted(tensor: torch.Tensor, output: torch.Tensor) -> torch.Tensor:
+    """The first elements of `tensor` as the output."""
     return tensor.reshape(-1)[: output.numel()].reshape(output.shape).nan_to_num().to(output.dtype)
 
 

@@ -45,13 +45,13 @@ def hidden(makers: dict[str, Maker]) -> tuple[Case, ...]:
     return tuple(Case(name, make, held_out=True) for name, make in makers.items())
 
 
-def timed(make: Callable[..., Arguments], sizes: Iterable[tuple[Any, ...]]) -> tuple[Case, ...]:
+def timed(make: Callable[..., Arguments], sizes: Iterable[tuple[int, ...]]) -> tuple[Case, ...]:
     """A timing case `make(draw, *size)` for each size."""
-    return tuple(Case("time-" + "x".join(map(_size_name, size)), lambda draw, size=size: make(draw, *size)) for size in sizes)
 
+    def sized(size: tuple[int, ...]) -> Maker:
+        return lambda draw: make(draw, *size)
 
-def _size_name(part: Any) -> str:
-    return str(part).removeprefix("torch.")
+    return tuple(Case("time-" + "x".join(map(str, size)), sized(size)) for size in sizes)
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ def find(task_id: str) -> "Task":
         return own_task(task_id, path, function)
     suite, slash, _ = task_id.partition("/")
     if not slash:
-        raise UserError(f"No task {task_id!r}: name it suite/task, as in quick/gelu, or ./file.py:function; `python -m benchmark.list` shows all.")
+        raise UserError(f"No task {task_id!r}: name it suite/task, or ./file.py:function; `python -m benchmark.list` shows all tasks.")
     by_id = {task.id: task for task in load(suite).tasks}
     if task_id not in by_id:
         raise unknown("task", task_id, by_id)
