@@ -94,7 +94,7 @@ class Caller:
         return Reply(**{**stored, "usage": usage})
 
     def _wait(self, state: RetryCallState) -> float:
-        """Retry-After where the provider names it, else exponential with full jitter; both bounded."""
+        """Retry-After where the provider names it, else exponential with jitter; both bounded."""
         error = state.outcome.exception() if state.outcome else None
         if isinstance(error, CallError) and error.retry_after is not None:
             return min(error.retry_after, self.longest_wait_s)

@@ -16,7 +16,7 @@ from agents.models import make
 from agents.models.base import CallError, Reply, Request, Usage
 from agents.prices import Prices
 from benchmark.errors import UserError
-from tests.agents.memory import MemoryRecorder, request
+from tests.agents.memory import MemoryRecorder, no_tasks, request
 from tests.servers.wire import Fault, WireServer, in_turn
 
 PRICES = Prices.load({"openai/m": {"input": 2.0, "output": 10.0}, "anthropic/m": {"input": 2.0, "output": 10.0}})
@@ -29,8 +29,8 @@ def recorder() -> MemoryRecorder:
 
 
 def caller(server: WireServer, recorder: MemoryRecorder, limits: Limits | None = None, **options: Any) -> Caller:
-    args = {"base_url": server.openai_url, "timeout_s": options.pop("timeout_s", 5.0)}
-    return Caller(make("openai/m", args, {}.__getitem__), recorder, Ledger(limits, PRICES), first_wait_s=0.01, **options)
+    args = {"base_url": server.openai_url, "timeout_s": options.pop("timeout_s", 30.0)}
+    return Caller(make("openai/m", args, no_tasks), recorder, Ledger(limits, PRICES), first_wait_s=0.01, **options)
 
 
 class Scripted:
@@ -112,7 +112,7 @@ async def test_tries_are_bounded_and_the_last_failure_is_handed_on(recorder: Mem
 
 async def test_unreachable_server_is_one_clear_sentence(recorder: MemoryRecorder) -> None:
     one = Caller(
-        make("openai/m", {"base_url": "http://127.0.0.1:9/v1"}, {}.__getitem__), recorder, Ledger(prices=PRICES), tries=2, first_wait_s=0.01
+        make("openai/m", {"base_url": "http://127.0.0.1:9/v1"}, no_tasks), recorder, Ledger(prices=PRICES), tries=2, first_wait_s=0.01
     )
     with pytest.raises(CallFailed, match=r"http://127\.0\.0\.1:9/v1 cannot be reached: .*Check model_args\.base_url") as caught:
         await one.complete(request())
@@ -214,7 +214,7 @@ async def test_free_model_costs_nothing_even_where_its_usage_is_unknown(recorder
 
 async def test_sampling_fixed_by_the_user_wins_and_is_recorded(recorder: MemoryRecorder) -> None:
     with WireServer() as server:
-        model = make("openai/m", {"base_url": server.openai_url, "temperature": 0.25, "max_tokens": 77}, {}.__getitem__)
+        model = make("openai/m", {"base_url": server.openai_url, "temperature": 0.25, "max_tokens": 77}, no_tasks)
         one = Caller(model, recorder, Ledger(prices=PRICES))
         await one.complete(request(max_tokens=100))
         await one.close()
@@ -267,7 +267,7 @@ def test_importing_the_books_and_the_models_imports_nothing_heavy() -> None:
         "import os, sys; import agents.caller, agents.ledger, agents.models, agents.prices, agents.recorder; "
         "from agents.models import make; "
         "os.environ.update(OPENAI_API_KEY='k', ANTHROPIC_API_KEY='k', GEMINI_API_KEY='k'); "
-        "[make(m, {}, {}.__getitem__) for m in ('openai/gpt-5', 'anthropic/claude-sonnet-4-5', 'gemini/gemini-2.5-pro')]; "
+        "[make(m, {}, print) for m in ('openai/gpt-5', 'anthropic/claude-sonnet-4-5', 'gemini/gemini-2.5-pro')]; "
         f"print(sorted({heavy} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -10,17 +10,16 @@ from hypothesis import strategies as st
 from agents.models import make
 from agents.models.anthropic import read
 from agents.models.base import Request, Usage
-from tests.agents.memory import request
-from tests.agents.models.test_openai import SHAPED, TOOL
+from tests.agents.memory import TOOL, no_tasks, request
+from tests.agents.strange import NAMES, SHAPED
 from tests.servers.wire import WireServer
 
 MARK = {"type": "ephemeral"}
-NAMES = st.sampled_from(["content", "text", "type", "usage", "model", "id", "stop_reason", "service_tier"])
 
 
 async def sent(asked: Request, **args: Any) -> dict[str, Any]:
     with WireServer() as server:
-        model = make("anthropic/m", {"base_url": server.anthropic_url, **args}, {}.__getitem__)
+        model = make("anthropic/m", {"base_url": server.anthropic_url, **args}, no_tasks)
         await model.complete(asked)
         await model.close()
     return server.requests[0]
@@ -55,7 +54,7 @@ async def test_tools_are_sent_in_the_dialect() -> None:
 
 async def test_reply_names_the_served_model_and_both_cache_lifetimes() -> None:
     with WireServer(usage=lambda asked, text: Usage(100, 40, 7, 9, 30, 20)) as server:
-        model = make("anthropic/m", {"base_url": server.anthropic_url}, {}.__getitem__)
+        model = make("anthropic/m", {"base_url": server.anthropic_url}, no_tasks)
         reply = await model.complete(request())
         await model.close()
     assert (reply.model, reply.request_id, reply.tier, reply.finish_reason) == ("m-served", "id-0", "standard", "end_turn")

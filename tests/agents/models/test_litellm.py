@@ -4,7 +4,7 @@ import pytest
 
 from agents.models import make
 from agents.models.base import CallError, Model
-from tests.agents.memory import request
+from tests.agents.memory import no_tasks, request
 from tests.servers.wire import Fault, WireServer, in_turn
 
 pytestmark = pytest.mark.slow
@@ -29,8 +29,8 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, "http://127.0.0.1:9")
 
 
-def model(server: WireServer) -> Model:
-    return make("hosted_vllm/m", {"base_url": server.openai_url, "timeout_s": 1.0}, {}.__getitem__)
+def model(server: WireServer, timeout_s: float = 30.0) -> Model:
+    return make("hosted_vllm/m", {"base_url": server.openai_url, "timeout_s": timeout_s}, no_tasks)
 
 
 @pytest.mark.parametrize("name", FAILURES)
@@ -38,7 +38,7 @@ async def test_failure_has_its_outcome_and_is_tried_once(name: str) -> None:
     fault, outcome, unbilled = FAILURES[name]
     with WireServer(faults=lambda number, asked: fault) as server:
         with pytest.raises(CallError) as caught:
-            await model(server).complete(request())
+            await model(server, 1.0 if fault.kind == "hang" else 30.0).complete(request())
         assert len(server.requests) == 1
     assert (caught.value.outcome, caught.value.usage is not None) == (outcome, unbilled)
 

@@ -6,11 +6,12 @@ import pytest
 
 from agents.models import make
 from benchmark.errors import UserError
+from tests.agents.memory import no_tasks
 
 
 def refuse(name: str, **args: Any) -> str:
     with pytest.raises(UserError) as caught:
-        make(name, args, {}.__getitem__)
+        make(name, args, no_tasks)
     return str(caught.value)
 
 
@@ -37,17 +38,17 @@ def test_bare_word_is_told_the_valid_forms() -> None:
 def test_missing_key_names_its_variable(name: str, variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert refuse(name).startswith(f"Set {variable} ")
     monkeypatch.setenv(variable, "k")
-    assert make(name, {}, {}.__getitem__).name == name
+    assert make(name, {}, no_tasks).name == name
 
 
 def test_key_may_have_another_name(monkeypatch: pytest.MonkeyPatch) -> None:
     assert refuse("openai/gpt-5", api_key_env="MY_KEY").startswith("Set MY_KEY ")
     monkeypatch.setenv("MY_KEY", "k")
-    make("openai/gpt-5", {"api_key_env": "MY_KEY"}, {}.__getitem__)
+    make("openai/gpt-5", {"api_key_env": "MY_KEY"}, no_tasks)
 
 
 def test_server_of_ones_own_needs_no_key() -> None:
-    make("openai/Qwen/Qwen2.5-Coder-32B", {"base_url": "http://localhost:8000/v1"}, {}.__getitem__)
+    make("openai/Qwen/Qwen2.5-Coder-32B", {"base_url": "http://localhost:8000/v1"}, no_tasks)
 
 
 def test_key_in_place_of_its_name_is_not_repeated() -> None:

@@ -11,23 +11,14 @@ from hypothesis import strategies as st
 from agents.models import make
 from agents.models.base import CallError, Sampling, Usage
 from agents.models.openai import read
-from tests.agents.memory import request
+from tests.agents.memory import TOOL, no_tasks, request
+from tests.agents.strange import NAMES, SHAPED
 from tests.servers.wire import WireServer
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
-)
-NAMES = st.sampled_from(
-    ["choices", "message", "content", "refusal", "tool_calls", "function", "usage", "model", "id", "finish_reason", "service_tier"]
-)
-SHAPED = st.recursive(JSON, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=5), max_leaves=20)
-TOOL = {"name": "evaluate", "description": "Judge it.", "parameters": {"type": "object", "properties": {}}}
 
 
 async def test_request_carries_messages_limits_seed_and_tools() -> None:
     with WireServer() as server:
-        model = make("openai/org/name", {"base_url": server.openai_url, "reasoning_effort": "low"}, {}.__getitem__)
+        model = make("openai/org/name", {"base_url": server.openai_url, "reasoning_effort": "low"}, no_tasks)
         await model.complete(replace(request("Hi."), sampling=Sampling(0.5, 10, 3), tools=(TOOL,)))
         await model.close()
     assert server.requests == [
@@ -45,7 +36,7 @@ async def test_request_carries_messages_limits_seed_and_tools() -> None:
 
 async def test_reply_names_the_served_model_its_request_and_usage() -> None:
     with WireServer(usage=lambda asked, text: Usage(100, 40, 7, 0, 30, 20)) as server:
-        model = make("openai/m", {"base_url": server.openai_url}, {}.__getitem__)
+        model = make("openai/m", {"base_url": server.openai_url}, no_tasks)
         reply = await model.complete(request())
         await model.close()
     assert (reply.model, reply.request_id, reply.tier, reply.finish_reason) == ("m-served", "req-1", "standard", "stop")

@@ -6,7 +6,7 @@ import pytest
 
 from agents.models import make, wire
 from agents.models.base import CallError, Model, Reply, Usage
-from tests.agents.memory import request
+from tests.agents.memory import no_tasks, request
 from tests.servers.wire import Fault, WireServer, in_turn
 
 DIALECTS = ("openai", "anthropic")
@@ -36,11 +36,11 @@ FAILURES = {
 
 def model(dialect: str, server: WireServer, **args: Any) -> Model:
     url = server.openai_url if dialect == "openai" else server.anthropic_url
-    return make(f"{dialect}/m", {"base_url": url, "timeout_s": 0.5, **args}, {}.__getitem__)
+    return make(f"{dialect}/m", {"base_url": url, **args}, no_tasks)
 
 
-async def ask(dialect: str, server: WireServer) -> Reply:
-    one = model(dialect, server)
+async def ask(dialect: str, server: WireServer, timeout_s: float = 30.0) -> Reply:
+    one = model(dialect, server, timeout_s=timeout_s)
     try:
         return await one.complete(request())
     finally:
@@ -53,7 +53,7 @@ async def test_failure_has_its_outcome_and_is_tried_once(dialect: str, name: str
     fault, outcome, unbilled = FAILURES[name]
     with WireServer(faults=lambda number, asked: fault) as server:
         with pytest.raises(CallError) as caught:
-            await ask(dialect, server)
+            await ask(dialect, server, 1.0 if fault.kind == "hang" else 30.0)
         assert len(server.requests) == 1
     assert caught.value.outcome == outcome
     assert (caught.value.usage == Usage()) is unbilled
