@@ -1,6 +1,7 @@
 """Hydra's part: it composes one config, or many under `-m`, and nothing else; it leaves no files, and its errors become one sentence."""
 
 import os
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -35,10 +36,12 @@ def collect() -> list[Collected]:
 
     loader.register()
     ConfigStore.instance().store("open", OmegaConf.create({key: DictConfig({}, flags={"struct": False}) for key in OPEN}))
+    # Hydra's parser knows its flags only ahead of all overrides.
+    sys.argv[1:] = sorted(sys.argv[1:], key=lambda word: word not in ("-m", "--multirun"))
     with quiet():
         try:
             keep()
-        except (HydraException, OmegaConfBaseException) as error:
+        except (HydraException, OmegaConfBaseException, ValueError) as error:
             raise sentence(error) from error
     return collected
 

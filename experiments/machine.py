@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 from tools.executor.local import LocalExecutor
 
-from benchmark.errors import UserError
+from benchmark.errors import UserError, unknown
 from experiments.config import RunConfig
 from tools import platforms
 from tools.settings import Settings
 
+CHOICES = {"sandbox": ("auto", "full", "landlock", "process"), "timing": ("short", "off")}
 PER_WORKER = 4
 """Trajectories for each evaluation at once: while one is judged, others wait for their model."""
 
@@ -27,7 +28,12 @@ class Machine:
     @classmethod
     def of(cls, config: RunConfig) -> "Machine":
         wanted = config.executor
-        device = platforms.detect()
+        for key, choices in CHOICES.items():
+            if getattr(wanted, key) not in choices:
+                raise unknown(f"executor.{key}", getattr(wanted, key), choices)
+        device = device_of(wanted.device)
+        for target in wanted.targets or ():
+            platforms.gpu_target(target)
         gpus = (wanted.gpus,) if isinstance(wanted.gpus, int) else tuple(wanted.gpus) if wanted.gpus is not None else None
         settings = Settings(
             device=wanted.device,
@@ -51,6 +57,18 @@ class Machine:
 
     def executor(self) -> LocalExecutor:
         return LocalExecutor(workers=self.workers, gpus=self.gpus, sandbox=self.settings.sandbox)
+
+
+def device_of(wanted: str) -> platforms.Device:
+    """The device that candidates will run on."""
+    found = platforms.detect()
+    if wanted == "simulated":
+        return platforms.simulated.device()
+    kind = found.torch_device.partition(":")[0]
+    here = [] if found.simulated else [kind, *(f"{kind}:{index}" for index in range(found.count))]
+    if wanted not in ("auto", *here):
+        raise unknown("executor.device", wanted, ("auto", "simulated", *here))
+    return found
 
 
 def default_workers() -> int:
