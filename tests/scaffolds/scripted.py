@@ -47,6 +47,34 @@ def fenced(label: str, strategy: str = "simple") -> str:
     return f"Strategy: {strategy}\n```python\n{module(label)}```\n"
 
 
+FAILURES: dict[str, str | CallError | Reply] = {
+    "no code": "Sorry.",
+    "garbage": "\udcff\x00``` ~~~ ```json\n{",
+    "wrong": fenced("wrong_numeric"),
+    "crash": fenced("crash"),
+    "refuses": Reply("I cannot help with that.", "m", finish_reason="refusal"),
+    "truncated": "```python\nimport tri",
+    "empty": "",
+    "declined": CallError("declined", "no"),
+    **{
+        outcome: CallError(outcome, outcome)
+        for outcome in ("timeout", "429", "5xx", "connection", "cut_stream", "bad_request", "context_overflow")
+    },
+}
+
+
+def chaotic(seed: int) -> Script:
+    """Any failure, any speed, by the request's identity alone."""
+
+    def script(request: Request) -> str | CallError | Reply:
+        rng = random.Random(f"{seed}/{request.identity.key}")
+        if rng.random() < 0.4:
+            return FAILURES[rng.choice(list(FAILURES))]
+        return fenced(rng.choice(["wrong_numeric", "timeout", f"{rng.uniform(0.5, 3):.2f}"]), rng.choice(["tile", "fuse"]))
+
+    return script
+
+
 class ScriptedModel:
     """Answers by a function of the request; `jitter` permutes the order in which concurrent calls finish."""
 
@@ -119,15 +147,16 @@ class Recorder(MemoryRecorder):
 
 def context(
     script: Script,
-    recorder: Recorder | None = None,
+    recorder: Any = None,
     executor: TableExecutor | None = None,
     limits: Limits | None = None,
     jitter: int | None = None,
     seed: int = 0,
 ) -> Context:
-    recorder = recorder or Recorder()
+    store = recorder or Recorder()
     ledger = Ledger(limits)
-    ledger.restore(recorder.calls, [0.0] * sum(bool(e.candidate_sha) for e in recorder.evaluations.values()))
+    if isinstance(store, Recorder):
+        ledger.restore(store.calls, [0.0] * sum(bool(e.candidate_sha) for e in store.evaluations.values()))
     model = ScriptedModel(script, jitter)
     return Context(
         task=TASK,
@@ -135,10 +164,10 @@ def context(
         scaffold="scripted",
         model_name="scripted",
         seed=seed,
-        caller=Caller(model, recorder, ledger, tries=2, first_wait_s=0.0),
+        caller=Caller(model, store, ledger, tries=2, first_wait_s=0.0),
         executor=executor or TableExecutor(jitter),
         settings=Settings(),
-        recorder=recorder,
+        recorder=store,
         ledger=ledger,
         hardware=None,
         rng=random.Random(seed),

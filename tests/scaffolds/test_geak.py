@@ -1,0 +1,202 @@
+"""GEAK's graph with scripted replies: repair, restart with lessons, pool, stops, and order."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agents.ledger import Limits
+from agents.models.base import Reply, Request
+from agents.recorder import TrajectoryRecord
+from scaffolds import geak, loader, trajectory
+from scaffolds.context import Context
+from scaffolds.rank import better, standing
+from tests.scaffolds.scripted import FAILURES, Recorder, Script, chaotic, context, fenced
+
+Lines = list[dict[str, Any]]
+
+
+async def run(script: Script, *, jitter: int | None = None, limits: Limits | None = None, recorder: Recorder | None = None,
+              **options: Any) -> tuple[TrajectoryRecord, Lines, Context]:  # fmt: skip
+    ctx = context(script, recorder, limits=limits, jitter=jitter)
+    record = await trajectory.run("geak", loader.build_config("geak", options), ctx)
+    return record, ctx.recorder.lines(), ctx
+
+
+def by_role(**labels: Callable[[Request], str]) -> Script:
+    """Replies by role; a reflector that numbers its lessons by round and lineage."""
+
+    def script(request: Request) -> str:
+        who = request.identity
+        if who.role == "reflector":
+            return f"Cause: a mask\nFix: add it\nLesson: lesson {who.round}.{who.lineage}"
+        return fenced(labels[who.role](request))
+
+    return script
+
+
+def prompts_of(ctx: Context, role: str) -> dict[tuple[int, int], str]:
+    requests = ctx.caller.model.requests  # type: ignore[attr-defined]
+    return {(r.identity.round, r.identity.lineage): r.messages[1]["content"] for r in requests if r.identity.role == role}
+
+
+async def test_a_failing_candidate_is_reflected_on_and_repaired() -> None:
+    script = by_role(generator=lambda _: "wrong_numeric", repairer=lambda _: "pass")
+    record, lines, ctx = await run(script, descendants=1)
+    assert [(a["attempt"], a["role"], a["verdict"], a["parents"]) for a in lines] == [
+        ("000.00.00", "generator", "wrong_numeric", []),
+        ("001.00.00", "repairer", "pass", ["000.00.00"]),
+    ]
+    assert (record.end_reason, record.champion) == ("solved", "001.00.00")
+    prompt = prompts_of(ctx, "repairer")[1, 0]
+    assert "# wrong_numeric" in prompt
+    assert "25 % of elements wrong" in prompt
+    assert "Cause: a mask" in prompt
+
+
+async def test_after_the_debug_cap_a_lineage_restarts_with_its_lessons() -> None:
+    script = by_role(generator=lambda r: f"timeout {r.identity.round}", repairer=lambda r: f"timeout {r.identity.round}")
+    record, lines, ctx = await run(script, rounds=7, descendants=1, debug=2)
+    assert [a["role"] for a in lines] == ["generator", "repairer", "repairer", "generator", "repairer", "repairer", "generator"]
+    assert lines[3]["parents"] == []
+    assert record.end_reason == "rounds"
+    restart = prompts_of(ctx, "generator")[3, 0]
+    assert all(f"- lesson {n}.0" in restart for n in range(3))
+
+
+async def test_only_the_newest_lessons_are_kept() -> None:
+    script = by_role(generator=lambda _: "timeout", repairer=lambda r: f"timeout {r.identity.round}")
+    _, _, ctx = await run(script, rounds=6, descendants=1, debug=0, lessons=2)
+    assert "- lesson 2.0" not in prompts_of(ctx, "generator")[5, 0]
+    assert "- lesson 3.0\n- lesson 4.0" in prompts_of(ctx, "generator")[5, 0]
+
+
+async def test_a_reply_without_code_is_not_repaired_but_asked_again() -> None:
+    _, lines, ctx = await run(lambda _: "no code here", rounds=2, descendants=1)
+    assert [(a["role"], a["verdict"]) for a in lines] == [("generator", "no_code")] * 2
+    assert prompts_of(ctx, "reflector") == {}
+
+
+async def test_passing_candidates_go_on_from_the_pool_best_first() -> None:
+    speeds = {"generator": lambda r: ["1.0", "1.5"][r.identity.lineage], "optimiser": lambda r: f"{2 + r.identity.round * 0.5:.1f}"}
+    record, lines, ctx = await run(by_role(**speeds), rounds=3)
+    assert [a["parents"] for a in lines[2:4]] == [["000.01.00", "000.00.00"]] * 2
+    assert record.champion == "002.00.00"
+    prompt = prompts_of(ctx, "optimiser")[1, 0]
+    assert prompt.index("# 1.5") < prompt.index("# 1.0")
+    assert "bottleneck" in prompts_of(ctx, "reflector")[0, 0]
+
+
+async def test_a_failing_lineage_is_repaired_while_another_is_optimised() -> None:
+    script = by_role(generator=lambda r: ["1.0", "crash"][r.identity.lineage], optimiser=lambda _: "1.5", repairer=lambda _: "1.2")
+    _, lines, _ = await run(script, rounds=2)
+    assert [(a["role"], a["parents"]) for a in lines[2:]] == [("optimiser", ["000.00.00"]), ("repairer", ["000.01.00"])]
+
+
+async def test_the_note_on_a_failing_candidate_does_not_reach_the_optimiser() -> None:
+    script = by_role(generator=lambda r: ["1.0", "crash"][r.identity.lineage], optimiser=lambda r: f"1.{r.identity.round}")
+    _, lines, ctx = await run(script, rounds=2, debug=0)
+    assert [a["role"] for a in lines[2:]] == ["optimiser", "optimiser"]
+    assert "What a reviewer says" in prompts_of(ctx, "optimiser")[1, 0]
+    assert "What a reviewer says" not in prompts_of(ctx, "optimiser")[1, 1]
+
+
+async def test_the_same_kernel_twice_is_one_ancestor() -> None:
+    _, lines, _ = await run(by_role(generator=lambda _: "1.5", optimiser=lambda _: "1.5"), rounds=3, patience=9)
+    assert all(a["parents"] == ["000.00.00"] for a in lines[2:])
+
+
+async def test_without_a_gain_above_noise_it_stagnates() -> None:
+    script = by_role(generator=lambda _: "1.500", optimiser=lambda r: f"1.50{r.identity.round}")
+    record, lines, _ = await run(script, rounds=9, patience=2)
+    assert (record.end_reason, max(a["round"] for a in lines)) == ("stagnation", 2)
+    assert record.champion == "002.00.00"
+
+
+async def test_small_gains_that_add_up_are_gains() -> None:
+    script = by_role(generator=lambda _: "1.00", optimiser=lambda r: f"{1 + 0.015 * r.identity.round:.3f}")
+    record, _, _ = await run(script, rounds=7, patience=2)
+    assert record.end_reason == "rounds"
+
+
+async def test_without_a_measurement_the_first_pass_solves_it() -> None:
+    record, lines, _ = await run(by_role(generator=lambda r: ["crash", "pass"][r.identity.lineage]))
+    assert (record.end_reason, record.champion, len(lines)) == ("solved", "000.01.00", 2)
+
+
+async def test_a_model_that_declines_ends_it_after_one_round() -> None:
+    record, lines, _ = await run(lambda _: Reply("not mine", "m", finish_reason="declined"))
+    assert (record.end_reason, len(lines)) == ("declined", 2)
+
+
+async def test_a_broken_task_ends_it_with_its_reason() -> None:
+    record, lines, _ = await run(by_role(generator=lambda _: "task_invalid"))
+    assert (record.end_reason, record.error, len(lines)) == ("error", "it is task_invalid", 2)
+
+
+async def test_an_executor_at_fault_costs_no_repair() -> None:
+    record, lines, _ = await run(by_role(generator=lambda _: "infra_error"), rounds=2)
+    assert [a["role"] for a in lines] == ["generator"] * 4
+    assert record.end_reason == "rounds"
+
+
+@pytest.mark.parametrize("limits", [Limits(evaluations=3), Limits(tokens=30_000)])
+async def test_a_used_up_budget_ends_it_with_the_champion(limits: Limits) -> None:
+    script = by_role(generator=lambda _: "1.5", optimiser=lambda r: f"2.{r.identity.round}")
+    record, lines, ctx = await run(script, rounds=50, patience=50, limits=limits)
+    assert record.end_reason == "budget"
+    best = max(lines, key=lambda a: a["speedup"])
+    assert lines == sorted(lines, key=lambda a: a["attempt"])
+    assert record.kernel_sha == best["kernel_sha"]
+    assert ctx.ledger.reserved.tokens == 0
+
+
+@pytest.mark.parametrize("way", FAILURES)
+async def test_a_model_that_fails_in_one_way_ends_with_a_verdict_for_every_attempt(way: str) -> None:
+    record, lines, _ = await run(lambda _: FAILURES[way], rounds=3)
+    assert record.end_reason == ("declined" if way == "declined" else "rounds")
+    assert [a["verdict"] for a in lines] == [("wrong_numeric" if way == "wrong" else "crash" if way == "crash" else "no_code")] * len(lines)
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=60, deadline=None)
+async def test_in_random_trajectories_the_champion_is_the_best_attempt(seed: int) -> None:
+    record, lines, ctx = await run(chaotic(seed), rounds=4, descendants=3, patience=2)
+    best = None
+    for attempt in ctx.attempts.values():
+        after = better(best, attempt)
+        assert best is None or (after is not None and standing(after) >= standing(best))
+        best = after
+    assert record.champion == (best["id"] if best else None)
+    assert all(a["verdict"] for a in lines)
+    assert record.end_reason in ("rounds", "stagnation", "declined")
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+async def test_the_order_of_completion_changes_nothing(seed: int) -> None:
+    def told(result: tuple[TrajectoryRecord, Lines, Context]) -> Any:
+        record, lines, ctx = result
+        requests = {r.identity.key: r.sha for r in ctx.caller.model.requests}  # type: ignore[attr-defined]
+        return record.champion, record.end_reason, lines, requests
+
+    runs = [told(await run(chaotic(seed), jitter=jitter, descendants=4)) for jitter in range(5)]
+    assert all(run == runs[0] for run in runs)
+
+
+async def test_state_stays_small_over_a_thousand_attempts() -> None:
+    config = geak.Config(rounds=500, descendants=2, patience=500)
+    ctx = context(by_role(generator=lambda _: "1.0", optimiser=lambda r: f"{1 + r.identity.round / 100:.2f}"))
+    graph = geak.build(config).compile()
+    state = await graph.ainvoke({"stop": ""}, {"recursion_limit": 2000}, context=ctx)
+    assert len(ctx.attempts) == 1000
+    assert len(json.dumps(state)) < 16 * 1024
+
+
+async def test_options_out_of_range_are_refused() -> None:
+    from benchmark.errors import UserError
+
+    with pytest.raises(UserError, match="descendants must be at least 1"):
+        geak.Config(descendants=0)
