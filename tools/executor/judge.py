@@ -10,6 +10,8 @@ import mmap
 import os
 import sys
 from collections import OrderedDict
+from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import torch
@@ -20,9 +22,12 @@ from benchmark.task import Arguments, Check, Oracle, Task
 from tools import platforms
 from tools.executor import syscalls
 from tools.executor.channel import Channel, Closed, Message
-from tools.executor.wire import BadLayout, Node, Overflow, Region
+from tools.executor.clock import Bench
+from tools.executor.wire import BadLayout, Node, Overflow, Region, span
 
 CACHE_BYTES = 2 << 30
+L2_BYTES = 128 << 20
+"""What is flushed where the hardware's figures are unknown."""
 
 Key = tuple[str, str, int]
 
@@ -38,9 +43,11 @@ class Judge:
     def open(self, request: Message, fds: list[int]) -> Message:
         """Begins an evaluation: the task, its cases and the shared memory."""
         memory = mmap.mmap(fds[0], 0)
-        self.inputs = Region(memory, 0, request["split"])
-        self.outputs = Region(memory, request["split"], len(memory) - request["split"])
+        self.sending = Region(memory, 0, request["split"])
+        self.returned = Region(memory, request["split"], len(memory) - request["split"])
         self.device = request["device"]
+        if self.device != "cpu":
+            torch.accelerator.set_device_index(torch.device(self.device).index)
         if self.task is None or (self.task.id, self.task.sha) != (request["task"], request["sha"]):
             self.task = suites.find(request["task"])
         if self.task.sha != request["sha"]:
@@ -49,33 +56,38 @@ class Judge:
         timing = [{"name": c.name, "held_out": c.held_out} for c in self.task.timing]
         return {"cases": cases, "timing": timing, "entry": self.task.entry_name}
 
-    def inputs_(self, request: Message, fds: list[int]) -> Message:
+    def inputs(self, request: Message, fds: list[int]) -> Message:
         """Draws the inputs of a case and puts them into the shared memory."""
         arguments = self._draw(request["case"], request["seed"])
         self.sent = (self._key(request), arguments)
-        self.inputs.clear()
+        self.sending.clear()
         assert self.task is not None
         positional, keywords = _bind(self.task, arguments)
         return {
-            "args": [self.inputs.write(value) for value in positional.values()],
-            "kwargs": {name: self.inputs.write(value) for name, value in keywords.items()},
+            "args": [self.sending.write(value) for value in positional.values()],
+            "kwargs": {name: self.sending.write(value) for name, value in keywords.items()},
             "empty": any(t.numel() == 0 for t in oracle.flattened(list(_only_tensors(arguments)))),
         }
 
     def check(self, request: Message, fds: list[int]) -> Message:
         """Compares what lies in the shared memory with the truth, and the inputs with what was sent."""
-        assert self.task is not None and self.sent is not None
+        assert self.task is not None
+        assert self.sent is not None
         key, arguments = self.sent
+        if "case" in request:
+            # A timed call on one of several sets, which is drawn again.
+            key = self._key(request)
+            arguments = self._draw(key[1], key[2])
         truth = self.truth(key)
         try:
-            after = self._after(request["after"])
+            after = self._after(request["after"], arguments)
             result = self._result(request["result"], after)
             actual = oracle.outputs(self.task, result, after)
         except (BadLayout, TypeError) as error:
             return {"ok": False, "kind": "wrong_dtype", "message": str(error)[:300]}
-        finally_ = self.task.contract.checker(truth, actual, arguments)
-        answer = _message(finally_)
-        if finally_.ok and (name := self._mutated(arguments, after)):
+        verdict = self.task.contract.checker(truth, self._placed(actual), self._placed(arguments))
+        answer = _message(verdict)
+        if verdict.ok and (name := self._mutated(arguments, after)):
             answer |= {"ok": False, "kind": "input_mutated", "message": f"the call changed its input {name}"}
         return answer | {"trivial": _trivial(truth)}
 
@@ -91,12 +103,60 @@ class Judge:
         if key in self.truths:
             self.truths.move_to_end(key)
             return self.truths[key]
-        truth = oracle.compute(self.task, self._draw(key[1], key[2]))
+        truth = oracle.compute(self.task, self._placed(self._draw(key[1], key[2])))
         self.truths[key] = truth
         self.cached += _bytes(truth)
         while self.cached > CACHE_BYTES and len(self.truths) > 1:
             self.cached -= _bytes(self.truths.popitem(last=False)[1])
         return truth
+
+    def load(self, request: Message, fds: list[int]) -> Message:
+        """Takes the inputs that were sent last as one of several sets for the baseline, as `Sandbox.do_load` does."""
+        assert self.task is not None
+        assert self.sent is not None
+        flat = [_flat(tensor) for tensor in _only_tensors(self._bound(self.sent[1]))]
+        if request["set"] == 0:
+            values = iter(flat)
+            buffers: list[torch.Tensor] = []
+            positional, keywords = (
+                {n: self._buffered(v, values, buffers) for n, v in part.items()} for part in _bind(self.task, self.sent[1])
+            )
+            call = partial(self.task.reference, *positional.values(), **keywords)
+            self.bench = Bench(call, buffers, [[b.clone() for b in buffers]], request["flush"])
+        else:
+            self.bench.sets.append([tensor.to(self.device) for tensor in flat])
+        return {}
+
+    def time(self, request: Message, fds: list[int]) -> Message:
+        return {"us": self.bench.block(request["order"], request["keep"])}
+
+    def rest(self, request: Message, fds: list[int]) -> Message:
+        """Gives the memory of a timed size back."""
+        del self.bench
+        torch.accelerator.empty_cache()
+        return {}
+
+    def _buffered(self, value: Any, flat: Iterator[torch.Tensor], buffers: list[torch.Tensor]) -> Any:
+        if isinstance(value, list | tuple):
+            return type(value)(self._buffered(item, flat, buffers) for item in value)
+        if not isinstance(value, torch.Tensor):
+            return value
+        buffers.append(next(flat).to(self.device, copy=True))
+        return buffers[-1].as_strided(value.shape, value.stride())
+
+    def _bound(self, arguments: Arguments) -> Arguments:
+        """In the order in which they are sent: positional ones first."""
+        assert self.task is not None
+        positional, keywords = _bind(self.task, arguments)
+        return positional | keywords
+
+    def _placed(self, value: Any) -> Any:
+        """On the judge's device."""
+        if isinstance(value, dict):
+            return {name: self._placed(item) for name, item in value.items()}
+        if isinstance(value, list | tuple):
+            return type(value)(self._placed(item) for item in value)
+        return value.to(self.device) if isinstance(value, torch.Tensor) else value
 
     def _key(self, request: Message) -> Key:
         assert self.task is not None
@@ -106,12 +166,11 @@ class Judge:
         assert self.task is not None
         return self.task.case(case).arguments(self.task.id, seed)
 
-    def _after(self, nodes: list[Node]) -> Arguments:
+    def _after(self, nodes: list[Node], sent: Arguments) -> Arguments:
         """The arguments as the call left them."""
-        assert self.sent is not None
         if not isinstance(nodes, list) or len(nodes) > 256:
             raise BadLayout("arguments")
-        tensors = iter([self.outputs.read(node) for node in nodes])
+        tensors = iter([self.returned.read(node) for node in nodes])
 
         def replaced(value: Any) -> Any:
             if isinstance(value, torch.Tensor):
@@ -120,10 +179,7 @@ class Judge:
                 return type(value)(replaced(item) for item in value)
             return value
 
-        # In the order in which they were sent: positional ones first.
-        assert self.task is not None
-        positional, keywords = _bind(self.task, self.sent[1])
-        return {name: replaced(value) for name, value in (positional | keywords).items()}
+        return {name: replaced(value) for name, value in self._bound(sent).items()}
 
     def _result(self, node: Node, after: Arguments) -> Any:
         if isinstance(node, dict) and isinstance(node.get("l"), list) and len(node["l"]) <= 64:
@@ -131,7 +187,7 @@ class Judge:
         if isinstance(node, dict) and type(node.get("a")) is int:
             tensors = list(_only_tensors(after))
             return tensors[node["a"]] if 0 <= node["a"] < len(tensors) else None
-        return self.outputs.read(node)
+        return self.returned.read(node)
 
     def _mutated(self, sent: Arguments, after: Arguments) -> str | None:
         assert self.task is not None
@@ -172,6 +228,11 @@ def _only_tensors(value: Any) -> Any:
             yield from _only_tensors(item)
 
 
+def _flat(tensor: torch.Tensor) -> torch.Tensor:
+    """The memory between the first and the last element."""
+    return tensor.as_strided((span(list(tensor.shape), list(tensor.stride())),), (1,), tensor.storage_offset())
+
+
 def _same_bytes(old: torch.Tensor, new: torch.Tensor) -> bool:
     return torch.equal(old.contiguous().reshape(-1).view(torch.uint8), new.contiguous().reshape(-1).view(torch.uint8))
 
@@ -209,7 +270,9 @@ def _device() -> Message:
     """The device at hand, and the simulated one that can be had anyway."""
     found, stand_in = platforms.detect(), platforms.simulated.device()
     facts = {"platform": found.platform, "name": found.name, "count": found.count, "simulated": found.simulated}
-    return facts | {"nodes": [], "stand_in": {"platform": stand_in.platform, "name": stand_in.name}}
+    facts |= {"nodes": platforms.nodes(), "driver": platforms.driver(), "kind": found.torch_device.partition(":")[0]}
+    facts |= {"target": found.sheet.target if found.sheet else None, "l2_bytes": found.sheet.l2_bytes if found.sheet else L2_BYTES}
+    return facts | {"stand_in": {"platform": stand_in.platform, "name": stand_in.name}}
 
 
 def _invalid(message: str) -> Message:
@@ -225,9 +288,8 @@ def main(fd: int) -> None:
     try:
         while True:
             request = channel.receive()
-            op = getattr(judge, {"inputs": "inputs_"}.get(request["op"], request["op"]))
             try:
-                reply = op(request, channel.fds)
+                reply = getattr(judge, request["op"])(request, channel.fds)
             except Overflow as error:
                 reply = _invalid(f"the case is larger than the shared memory: {error}")
             except UserError as error:

@@ -7,7 +7,6 @@ broker is gone, so is the sandbox.
 import contextlib
 import mmap
 import os
-import select
 import shutil
 import signal
 import socket
@@ -18,10 +17,11 @@ from pathlib import Path
 from typing import NoReturn
 
 from tools.executor import isolation, sandbox, syscalls
-from tools.executor.channel import Channel, Closed, Message
+from tools.executor.channel import Channel, Closed, Message, readable
 
 ADDRESS_SPACE = 12 << 30
 """Bytes of address space in simulated mode. A real device maps far more than it uses."""
+FOREVER_S = 1e6
 
 
 def keep(request: Message, fds: list[int]) -> NoReturn:
@@ -56,8 +56,7 @@ def keep(request: Message, fds: list[int]) -> NoReturn:
 def _wait(line: Channel, pid: int) -> tuple[int, int]:
     """Until the sandbox ends, or until the broker has hung up, which kills it. Returns wait status and max RSS in KiB."""
     watch = os.pidfd_open(pid)
-    ready, _, _ = select.select([watch, line], [], [])
-    if watch not in ready:
+    if watch not in readable([watch, line.fileno()], FOREVER_S):
         os.kill(pid, signal.SIGKILL)
     os.close(watch)
     _, status, usage = os.wait4(pid, 0)
@@ -130,7 +129,7 @@ def _only(channel: int) -> None:
 def _forget_ourselves() -> None:
     """The packages that a candidate must not import: what is loaded of them goes, and so does their place on the path."""
     root = str(Path(__file__).resolve().parents[2])
-    sys.path[:] = [p for p in sys.path if p and str(Path(p).resolve()) != root or "site-packages" in p]
+    sys.path[:] = [p for p in sys.path if (p and str(Path(p).resolve()) != root) or "site-packages" in p]
     for name in [n for n in sys.modules if n.partition(".")[0] == "benchmark"]:
         del sys.modules[name]
 

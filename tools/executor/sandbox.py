@@ -11,12 +11,15 @@ import mmap
 import os
 import traceback
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
 import torch
+from triton import knobs
 
 from tools.executor.channel import Channel, Message
+from tools.executor.clock import Bench
 from tools.executor.static import facts, parse
 from tools.executor.wire import Node, Overflow, Region
 
@@ -59,18 +62,20 @@ class Sandbox:
         self.box = box
         self.function: Callable[..., Any] | None = None
         self.held: list[torch.Tensor] = []
-        self.timed: dict[int, tuple[list[Any], dict[str, Any]]] = {}
+        """The flat memory behind the arguments of the last call."""
+        self.compiling = False
 
     def serve(self) -> None:
         while True:
             request = self.channel.receive()
+            self.compiling = False
             reply: Message = {"id": request["id"]}
             try:
                 reply |= getattr(self, "do_" + request["op"])(request)
             except Failed as failed:
                 reply["error"] = failed.report
             except BaseException as error:
-                reply["error"] = describe(error, self.box)
+                reply["error"] = self._described(error)
             self.channel.send(reply)
 
     def do_parse(self, request: Message) -> Message:
@@ -80,7 +85,8 @@ class Sandbox:
     def do_import(self, request: Message) -> Message:
         path = self.box / "candidate.py"
         spec = importlib.util.spec_from_file_location("candidate", path)
-        assert spec is not None and spec.loader is not None
+        assert spec is not None
+        assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         try:
             spec.loader.exec_module(module)
@@ -95,48 +101,87 @@ class Sandbox:
         return {}
 
     def do_call(self, request: Message) -> Message:
-        """One call on the inputs in shared memory. `again` puts them where the last call's inputs were."""
-        arguments = [self._take(node, request["again"]) for node in self._placing(request)]
-        positional, keywords = (
-            arguments[: len(request["args"])],
-            dict(zip(request["kwargs"], arguments[len(request["args"]) :], strict=True)),
-        )
+        """One call on the inputs in shared memory. `again` puts their values where the last call's inputs were."""
+        arguments = self._take(request, self.held if request["again"] else None)
         before = len(self.session.launches)
         self.session.noop = request["noop"]
         reply: Message = {}
         try:
-            assert self.function is not None
-            result = self.function(*positional, **keywords)
-            reply |= self._give(result, arguments)
+            result = self._bound(request, arguments)()
+            tensors = list(_tensors(arguments))
+            reply |= self._give(result, tensors, tensors)
         except Failed as failed:
             reply["error"] = failed.report
         except BaseException as error:
-            reply["error"] = describe(error, self.box)
+            reply["error"] = self._described(error)
         finally:
             self.session.noop = False
         return reply | {"launches": len(self.session.launches) - before, "compiles": [_short(c) for c in self.session.compiles[:TARGETS]]}
 
-    def _placing(self, request: Message) -> Iterator[Node]:
-        if not request["again"]:
-            self.held = []
-        self.place = iter(list(self.held))
-        yield from [*request["args"], *request["kwargs"].values()]
+    def do_load(self, request: Message) -> Message:
+        """Takes one of several input sets for timing; the first one (`set` 0) begins anew and makes the buffers."""
+        if request["set"] == 0:
+            arguments, buffers = self._take(request), self.held
+            self.timed = [*request["args"], *request["kwargs"].values()], arguments
+            self.bench = Bench(self._bound(request, arguments), buffers, [[b.clone() for b in buffers]], request["flush"])
+        else:
+            self._take(request)
+            self.bench.sets.append(self.held)
+        return {}
 
-    def _take(self, node: Node, again: bool) -> Any:
+    def do_time(self, request: Message) -> Message:
+        return {"us": self.bench.block(request["order"], request["keep"])}
+
+    def do_give(self, request: Message) -> Message:
+        """Writes the results of one of the timed calls that were kept."""
+        result, buffers = self.bench.kept[request["kept"]]
+        nodes, arguments = self.timed
+        free = iter(buffers)
+        after = [self.inputs.read(node, lambda _: next(free)) for node in nodes]
+        return self._give(result, list(_tensors(arguments)), list(_tensors(after)))
+
+    def _bound(self, request: Message, arguments: list[Any]) -> Callable[[], Any]:
+        assert self.function is not None
+        count = len(request["args"])
+        return partial(self.function, *arguments[:count], **dict(zip(request["kwargs"], arguments[count:], strict=True)))
+
+    def _take(self, request: Message, places: list[torch.Tensor] | None = None) -> list[Any]:
+        """The arguments, on the device; their values go to `places` where these are given."""
+        free = iter(places or ())
+        self.held = []
+
         def place(flat: torch.Tensor) -> torch.Tensor:
-            if again:
-                held = next(self.place)
-                held.copy_(self.session.to_device(flat))
-                return held
-            self.held.append(self.session.to_device(flat))
-            return self.held[-1]
+            fresh = self.session.to_device(flat)
+            if places is not None:
+                fresh = next(free).copy_(fresh)
+            self.held.append(fresh)
+            return fresh
 
-        return self.inputs.read(node, place)
+        return [self.inputs.read(node, place) for node in (*request["args"], *request["kwargs"].values())]
 
-    def _give(self, result: Any, arguments: list[Any]) -> Message:
-        """Writes the result and the arguments as they are now to shared memory."""
+    def _described(self, error: BaseException) -> dict[str, Any]:
+        report = describe(error, self.box)
+        if self.compiling and report["kind"] == "runtime_error":
+            report["kind"] = "compile_error"
+        return report
+
+    def watch_compiler(self) -> None:
+        """Tells the broker when a compilation begins and ends: it has a deadline of its own."""
+
+        def begins(**facts: Any) -> None:
+            self.compiling = True
+            self.channel.send({"notice": "compile"})
+
+        def ends(**facts: Any) -> None:
+            self.compiling = False
+            self.channel.send({"notice": "run"})
+
+        knobs.runtime.jit_cache_hook = begins
+        knobs.runtime.jit_post_compile_hook = ends
+
+    def _give(self, result: Any, tensors: list[torch.Tensor], after: list[torch.Tensor]) -> Message:
+        """Writes the result, and the arguments as the call left them, to shared memory."""
         self.outputs.clear()
-        tensors = list(_tensors(arguments))
         device = tensors[0].device.type if tensors else None
         for tensor in _tensors(result):
             if device and tensor.device.type != device:
@@ -144,7 +189,7 @@ class Sandbox:
         try:
             return {
                 "result": self._write(result, tensors),
-                "after": [self.outputs.write(self.session.to_host(tensor)) for tensor in tensors],
+                "after": [self.outputs.write(self.session.to_host(tensor)) for tensor in after],
             }
         except Overflow:
             shapes = [tuple(tensor.shape) for tensor in _tensors(result)]
@@ -177,6 +222,7 @@ def _short(compiled: dict[str, Any]) -> dict[str, Any]:
 KINDS = {
     "CompileFailed": "compile_error",
     "CompilationError": "compile_error",
+    "PTXASError": "compile_error",
     "Unsupported": "unsupported",
     "LaunchFailed": "launch_error",
     "OutOfResources": "launch_error",
@@ -220,7 +266,9 @@ def run(channel: Channel, memory: mmap.mmap, split: int, plan: Message, box: Pat
     """Opens the session that `plan` names and serves. Never returns."""
     with open_session(plan) as session:
         channel.send({"ready": True})
-        Sandbox(channel, memory, split, session, box).serve()
+        sandbox = Sandbox(channel, memory, split, session, box)
+        sandbox.watch_compiler()
+        sandbox.serve()
     os._exit(0)
 
 
@@ -228,7 +276,7 @@ def open_session(plan: Message) -> contextlib.AbstractContextManager[Session]:
     if plan["mode"] == "device":
         from tools.executor.device import DeviceSession
 
-        return DeviceSession(plan["index"])
+        return DeviceSession(plan["index"], plan["targets"][0])
     from tools import simulated
     from tools.platforms.simulated import SHEET
 

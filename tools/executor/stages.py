@@ -2,15 +2,18 @@
 
 import hashlib
 import json
+import random
 import signal
 import time
-from typing import Any, NoReturn
+from collections.abc import Callable
+from typing import Any
 
 from benchmark.errors import UserError
 from benchmark.task import Task
 from tools.evaluation import CaseResult, Evaluation, Failure
 from tools.executor.channel import Malformed, Message
 from tools.executor.remote import Died, Hung, RemoteSandbox
+from tools.executor.timing import SETS, Contest, combined, gpu_lock
 from tools.executor.worker import Worker
 from tools.settings import Settings
 
@@ -18,8 +21,13 @@ MAX_SOURCE = 256 << 10
 PARSE_S = 10.0
 OPEN_S = 30.0
 """Making the walls and, on a GPU, a context."""
-FRESH, REPLAY = 1, 2
-"""Added to the seed: new values for the same memory, and new values for the replay without launches."""
+NOOP_S = 5.0
+"""For a call without launches, which may make an honest wrapper wait for ever."""
+FRESH, REPLAY, TIMED = 1, 2, 3
+"""Added to the seed: new values for the same memory, for the replay without launches, for timing."""
+FATAL = frozenset({"compile_error", "unsupported", "oom"})
+"""Errors after which no further case is tried."""
+NUMBERS = ("max_abs", "rel_rms", "worst_index", "matched", "tolerance")
 
 
 class Stop(Exception):
@@ -42,11 +50,15 @@ class Course:
         self.sandbox: RemoteSandbox | None = None
         self.marks: dict[str, int] | None = None
         """How much had been printed when the held-out cases began."""
+        self.failures: dict[str, Stop] = {}
+        """By case, what to raise for it."""
+        self.launches: dict[str, int] = {}
+        """By case, for cases in which there is something to compute."""
         self.record = Evaluation(candidate_sha=sha(candidate), task_id=task.id, task_sha=task.sha, settings_sha=settings.sha)
 
     def run(self) -> Evaluation:
-        start = time.monotonic()
-        record = self.record
+        start, record = time.monotonic(), self.record
+        record.resources = {"wall_s": 0.0, "gpu_s": 0.0, "max_rss": 0.0}
         try:
             source = self._text()
             self._prepare()
@@ -58,7 +70,7 @@ class Course:
             if self.sandbox:
                 self._close_sandbox()
             self.worker.close_memory()
-        record.resources = record.resources | {"wall_s": round(time.monotonic() - start, 4)}
+        record.resources["wall_s"] = round(time.monotonic() - start, 4)
         return record
 
     def _text(self) -> bytes:
@@ -89,104 +101,164 @@ class Course:
         record.versions, record.data_path = worker.versions, "shared host memory"
         record.environment_sha = _digest([record.mode, record.platform, record.device, *sorted(record.versions.items())])
         memory = worker.open_memory(record.mode)
-        request = {"op": "open", "task": self.task.id, "sha": self.task.sha, "device": "cpu", "split": worker.half}
+        request = {"op": "open", "task": self.task.id, "sha": self.task.sha, "device": worker.place(record.mode), "split": worker.half}
         self.cases = self._judge(request, (memory,))
 
     def _stages(self, source: bytes) -> None:
         self._open(source)
-        self._stage("import")
-        self._ask({"op": "import", "entry": self.cases["entry"]}, self.settings.import_s)
-        self._stage("compile")
-        launches = self._correctness()
+        self._correctness()
         self.record.correct = True
-        self._own_work(launches)
-        self._stage("timing")
-        self.record.no_timing = "the simulated device has no clock: speed is measured on a GPU only"
+        self._stage("adversarial")
+        self._own_work()
+        if self.record.mode == "simulated":
+            self.record.no_timing = "the simulated device has no clock: speed is measured on a GPU only"
+        elif self.settings.timing == "off":
+            self.record.no_timing = "timing was switched off"
+        else:
+            self._stage("timing")
+            self._timing(source)
 
     def _open(self, source: bytes) -> None:
-        """Forks a sandbox and parses the source in it, before any of the candidate runs."""
-        targets = list(self.settings.targets)
-        plan = {"mode": self.record.mode, "targets": targets, "seed": self.settings.seed, "index": self.worker.gpu}
-        self.sandbox = self.worker.sandbox(source, plan)
+        """Forks a sandbox, parses the source in it before any of the candidate runs, and imports it."""
+        worker, settings = self.worker, self.settings
+        targets = [worker.device["target"] or "unknown"] if self.record.mode == "device" else list(settings.targets)
+        plan = {"mode": self.record.mode, "targets": targets, "seed": settings.seed, "index": worker.gpu}
+        self.sandbox = worker.sandbox(source, plan)
         self._guard(lambda box: box.answer(None, OPEN_S))
         answer = self._ask({"op": "parse"}, PARSE_S)
         self._stage("static")
         self.record.facts = answer["facts"]
+        self._stage("import")
+        self._ask({"op": "import", "entry": self.cases["entry"]}, settings.import_s)
+        self._stage("compile")
 
-    def _correctness(self) -> dict[str, int]:
-        """All cases, the visible ones first; the held-out ones are tried only by candidates that pass those. Returns launches."""
-        launches: dict[str, int] = {}
-        shown = [c for c in self.cases["cases"] if not c["held_out"]]
-        hidden = [c for c in (*self.cases["cases"], *self._sizes()) if c["held_out"]]
-        again = next((c["name"] for c in shown), None)
-        for cases in (shown, hidden):
-            if cases is hidden:
+    def _correctness(self) -> None:
+        """All cases, the visible ones first; the held-out ones are tried only by candidates that pass those."""
+        cases = self.cases["cases"] + (self.cases["timing"] if self.record.mode == "device" else [])
+        groups = [[c for c in cases if not c["held_out"]], [c for c in cases if c["held_out"]]]
+        for number, group in enumerate(groups):
+            if number == 1:
                 self.marks = {name: len(log.kept) for name, log in self._box.logs.items()}
-            results = [self._case(case, launches, case["name"] == again) for case in cases]
-            self.record.cases += results
-            wrong = next((r for r in results if not r.ok), None)
+            for case in group:
+                if not self._case(case, again=case is groups[0][0]):
+                    break
+            wrong = next((r for r in self.record.cases if not r.ok), None)
             if wrong:
-                raise Stop(wrong.kind, wrong.message, self._detail(wrong))
-        return launches
+                raise self.failures[wrong.case]
 
-    def _sizes(self) -> list[Message]:
-        return []
+    def _case(self, case: Message, again: bool) -> bool:
+        """Tries one case; the first one a second time, with new values where the old ones were. False where no further one can be."""
+        name, usable = case["name"], True
+        try:
+            result = self._call(case, self.settings.seed)
+            if again and result.ok:
+                result = self._call(case, self.settings.seed + FRESH, again=True)
+        except Stop as stop:
+            if stop.failure.kind in ("task_invalid", "infra_error"):
+                raise
+            self.failures[name], usable = stop, False
+            result = CaseResult(name, case["held_out"], False, kind=stop.failure.kind, message=stop.failure.message)
+        self.record.cases.append(result)
+        return usable
 
-    def _case(self, case: Message, launches: dict[str, int], again: bool) -> CaseResult:
-        """One case; the first one a second time with new values where the old ones were."""
-        result, answer = self._call(case, self.settings.seed)
-        launches[case["name"]] = -1 if answer.get("empty") else answer.get("launches", 0)
-        if result.ok and again:
-            result, _ = self._call(case, self.settings.seed + FRESH, again=True)
-        return result
-
-    def _call(self, case: Message, seed: int, again: bool = False) -> tuple[CaseResult, Message]:
+    def _call(self, case: Message, seed: int, again: bool = False) -> CaseResult:
         name = case["name"]
-        layout = self._judge({"op": "inputs", "case": name, "seed": seed})
-        request = {"op": "call", "args": layout["args"], "kwargs": layout["kwargs"], "again": again, "noop": False}
-        answer = self._ask(request, self.settings.case_s, soft=True)
-        self._note_compiles(answer)
-        self.failure = answer.get("error")
-        if self.failure:
-            failure = _failure(self.failure)
-            if failure.kind in ("compile_error", "unsupported", "oom"):
-                raise Stop(failure.kind, failure.message, failure.detail | {"case": name})
-            self._stage("correctness")
-            return CaseResult(name, case["held_out"], False, kind=failure.kind, message=failure.message), answer
-        self._stage("correctness")
-        check = self._judge({"op": "check", "result": answer.get("result"), "after": answer.get("after")})
-        numbers = {n: check.get(n) for n in ("max_abs", "rel_rms", "worst_index", "matched", "tolerance")}
-        result = CaseResult(name, case["held_out"], check["ok"], kind=check["kind"], message=check["message"], **numbers)
-        return result, answer | {"empty": layout["empty"], "trivial": check.get("trivial")}
-
-    def _note_compiles(self, answer: Message) -> None:
-        self.record.compile = answer.get("compiles", [])
-        self.record.launches = (self.record.launches or 0) + answer.get("launches", 0)
-        self.record.compiled = not any(c.get("error") for c in self.record.compile)
-
-    def _own_work(self, launches: dict[str, int]) -> None:
-        """Own launches on every call with something to do, and outputs that need them."""
-        idle = next((name for name, count in launches.items() if count == 0), None)
-        if idle is not None:
-            raise Stop("not_triton", f"no Triton kernel of the candidate was launched in case {idle}", {"case": idle})
-        for case in [c for c in self.cases["cases"] if launches.get(c["name"], 0) > 0]:
-            if self._right_without_launches(case):
-                message = f"the output of case {case['name']} is right even when no kernel is launched"
-                raise Stop("not_triton", message, {"case": case["name"]})
-
-    def _right_without_launches(self, case: Message) -> bool:
-        layout = self._judge({"op": "inputs", "case": case["name"], "seed": self.settings.seed + REPLAY})
-        request = {"op": "call", "args": layout["args"], "kwargs": layout["kwargs"], "again": False, "noop": True}
-        answer = self._ask(request, self.settings.case_s, soft=True)
+        layout, answer = self._answered(case, seed, again=again)
+        self._note(answer)
         if answer.get("error"):
-            return False
-        check = self._judge({"op": "check", "result": answer.get("result"), "after": answer.get("after")})
-        return bool(check["ok"]) and not check["trivial"]
+            failure = _failure(answer["error"])
+            stop = Stop(failure.kind, failure.message, failure.detail | {"case": name})
+            if failure.kind in FATAL or self.record.mode == "device":
+                raise stop
+            self._stage("correctness")
+            self.failures[name] = stop
+            return CaseResult(name, case["held_out"], False, kind=failure.kind, message=failure.message)
+        self._stage("correctness")
+        if not layout["empty"]:
+            self.launches[name] = self.launches.get(name, 0) + _count(answer.get("launches"))
+        check = self._check(answer)
+        numbers = {n: check.get(n) for n in NUMBERS}
+        if not check["ok"]:
+            detail = {"case": name} | {n: v for n, v in numbers.items() if v is not None}
+            self.failures[name] = Stop(check["kind"], check["message"], detail)
+        return CaseResult(name, case["held_out"], check["ok"], kind=check["kind"], message=check["message"], **numbers)
 
-    def _detail(self, wrong: CaseResult) -> dict[str, Any]:
-        numbers = ("max_abs", "rel_rms", "worst_index", "matched", "tolerance")
-        detail = {"case": wrong.case} | {n: v for n in numbers if (v := getattr(wrong, n)) is not None}
-        return detail | (_failure(self.failure).detail if self.failure else {})
+    def _answered(self, case: Message, seed: int, again: bool = False, noop: bool = False) -> tuple[Message, Message]:
+        """Draws inputs and has the candidate called on them."""
+        layout = self._judge({"op": "inputs", "case": case["name"], "seed": seed})
+        request = {"op": "call", "args": layout["args"], "kwargs": layout["kwargs"], "again": again, "noop": noop}
+        return layout, self._ask(request, NOOP_S if noop else self.settings.case_s, soft=True)
+
+    def _check(self, answer: Message) -> Message:
+        return self._judge({"op": "check", "result": answer.get("result"), "after": answer.get("after")})
+
+    def _note(self, answer: Message) -> None:
+        compiles = answer.get("compiles")
+        self.record.compile = compiles if isinstance(compiles, list) else []
+        self.record.launches = (self.record.launches or 0) + _count(answer.get("launches"))
+        failed = isinstance(answer.get("error"), dict) and answer["error"].get("kind") == "compile_error"
+        self.record.compiled = not failed and not any(isinstance(c, dict) and c.get("error") for c in self.record.compile)
+
+    def _own_work(self) -> None:
+        """Own launches on every call with something to do, and outputs that need them."""
+        for case in self.cases["cases"]:
+            shown = "a case that is not shown" if case["held_out"] else f"case {case['name']}"
+            if self.launches.get(case["name"]) == 0:
+                raise Stop("not_triton", f"no Triton kernel of the candidate was launched in {shown}")
+        for case in [c for c in self.cases["cases"] if c["name"] in self.launches]:
+            shown = "a case that is not shown" if case["held_out"] else f"case {case['name']}"
+            try:
+                _, answer = self._answered(case, self.settings.seed + REPLAY, noop=True)
+            except Stop:
+                # Without its launches it hangs or crashes: it needs them.
+                return
+            if answer.get("error"):
+                continue
+            check = self._check(answer)
+            if check["ok"] and not check["trivial"]:
+                raise Stop("not_triton", f"the output of {shown} is right even when no kernel is launched")
+
+    def _timing(self, source: bytes) -> None:
+        """The ladder of sizes under the GPU's lock, in the same sandbox unless the replay has cost it its life."""
+        if self._box.ended:
+            self._close_sandbox()
+            self._open(source)
+            self._stage("timing")
+        rng, sizes, trusted = random.Random(self.settings.seed), [], True
+        with gpu_lock(self.worker.gpu, self.worker):
+            start = time.monotonic()
+            for number, case in enumerate(self.cases["timing"]):
+                deadline = start + self.settings.timing_s * (number + 1) / len(self.cases["timing"])
+                contest = self._contest(case, rng)
+                sizes.append(self._guarded(lambda: contest.run(case["name"], deadline)))  # noqa: B023
+                trusted &= contest.claim_ok()
+                self._judge({"op": "rest"})
+            self.record.resources["gpu_s"] = round(time.monotonic() - start, 3)
+        if not sizes:
+            self.record.no_timing = "the task has no timing cases"
+            return
+        self.record.timing = combined(sizes, trusted)
+        if not trusted:
+            raise Stop("suspected_hack", "the device times that the candidate's process reports are too short for the time that went by")
+
+    def _contest(self, case: Message, rng: random.Random) -> Contest:
+        """Gives both sides the same input sets."""
+        for number in range(SETS):
+            layout = self._judge({"op": "inputs", "case": case["name"], "seed": self.settings.seed + TIMED + number})
+            load = {"op": "load", "set": number, "flush": 2 * self.worker.device["l2_bytes"]}
+            self._judge(load)
+            self._ask(load | {"args": layout["args"], "kwargs": layout["kwargs"]}, self.settings.case_s)
+
+        def check(kept: int, number: int) -> None:
+            answer = self._ask({"op": "give", "kept": kept}, self.settings.case_s)
+            seed = self.settings.seed + TIMED + number
+            found = self._judge(
+                {"op": "check", "seed": seed, "case": case["name"], "result": answer.get("result"), "after": answer.get("after")}
+            )
+            if not found["ok"]:
+                raise Stop(found["kind"], f"wrong in a timed call: {found['message']}", {"case": case["name"]})
+
+        return Contest(self._judge, lambda request: self._ask(request, self.settings.timing_s), check, rng)
 
     @property
     def _box(self) -> RemoteSandbox:
@@ -214,20 +286,24 @@ class Course:
         return answer
 
     def _guard(self, action: Any) -> Message:
-        """What a sandbox can do instead of answering, as verdicts."""
+        """An answer, or what the sandbox did instead as a verdict."""
+        answer = self._guarded(lambda: action(self._box))
+        if "broken" in answer:
+            raise Stop("infra_error", f"the sandbox could not be closed in: {answer['broken']}")
+        return answer
+
+    def _guarded(self, action: Callable[[], Any]) -> Any:
         try:
-            answer = action(self._box)
+            return action()
         except Hung as hung:
-            if hung.phase == "compile":
-                self._stage("compile")
+            if self.record.stage in ("compile", "correctness"):
+                self._stage("compile" if hung.phase == "compile" else "correctness")
             raise Stop("timeout", f"no answer in time at stage {self.record.stage}") from None
         except Died as died:
             raise Stop("crash", _end(died.code)) from None
         except Malformed as error:
+            self._box.kill()
             raise Stop("suspected_hack", f"the candidate wrote to the executor's own channel: {error}"[:300]) from None
-        if "broken" in answer:
-            _infra(f"the sandbox could not be closed in: {answer['broken']}")
-        return answer
 
     def _close_sandbox(self) -> None:
         box = self._box
@@ -238,8 +314,8 @@ class Course:
         logs["truncated"] = out.truncated or err.truncated
         if self.marks:
             logs["held_out"] = {"stdout": out.text(ends["stdout"]), "stderr": err.text(ends["stderr"])}
-        self.record.logs = logs
-        self.record.resources = self.record.resources | {"max_rss": box.max_rss * 1024}
+        self.record.logs = self.record.logs or logs
+        self.record.resources |= {"max_rss": box.max_rss * 1024}
 
 
 def sha(candidate: str) -> str:
@@ -250,8 +326,8 @@ def _digest(parts: list[Any]) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
-def _infra(message: str) -> NoReturn:
-    raise Stop("infra_error", message)
+def _count(number: Any) -> int:
+    return number if type(number) is int and 0 <= number < 1 << 40 else 0
 
 
 def _failure(report: Any) -> Failure:

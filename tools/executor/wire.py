@@ -33,7 +33,7 @@ class BadLayout(Exception):
     """A layout that does not describe tensors inside the shared memory."""
 
 
-def _span(shape: list[int], strides: list[int]) -> int:
+def span(shape: list[int], strides: list[int]) -> int:
     """Elements between the first and the last one of a strided tensor, both included."""
     if 0 in shape:
         return 0
@@ -70,7 +70,7 @@ class Region:
     def _write_tensor(self, tensor: torch.Tensor) -> Node:
         tensor = tensor.detach().resolve_conj().resolve_neg()
         shape, strides = list(tensor.shape), list(tensor.stride())
-        extent = _span(shape, strides)
+        extent = span(shape, strides)
         offset = -(-self.used // ALIGN) * ALIGN
         size = extent * tensor.element_size()
         if offset + size > self.size:
@@ -112,7 +112,7 @@ class Region:
         if not all(type(n) is int and 0 <= n < 1 << 48 for n in numbers) or not len(shape) == len(strides) <= MAX_DIMS:
             raise BadLayout(str(body)[:80])
         size = body["extent"] * dtype.itemsize
-        if _span(shape, strides) != body["extent"] or body["offset"] % ALIGN or body["offset"] + size > self.size:
+        if span(shape, strides) != body["extent"] or body["offset"] % ALIGN or body["offset"] + size > self.size:
             raise BadLayout(str(body)[:80])
         flat = self.bytes[body["offset"] : body["offset"] + size]
         # A byte that is neither 0 nor 1 is no bool to torch.

@@ -94,6 +94,7 @@ class Worker:
             hello = peer.answer(self.cancelled, START_S)
             self.device = hello.get("device", self.device)
             self.versions |= hello.get("versions", {})
+        self.versions["driver"] = self.device["driver"]
         mode = "simulated" if device == "simulated" or self.device["simulated"] else "device"
         if self.warm != (mode, level):
             if self.warm and self.zygote:
@@ -101,7 +102,8 @@ class Worker:
                 self.zygote = None
                 return self.ready(device, level)
             assert self.zygote is not None
-            request = {"op": "warm", "mode": mode, "level": level, "devices": self.device["nodes"] if mode == "device" else []}
+            nodes = self.device["nodes"] if mode == "device" else []
+            request = {"op": "warm", "mode": mode, "level": level, "devices": nodes, "target": self.device["target"]}
             self.isolation = self.zygote.ask(request, self.cancelled, seconds=START_S)
             self.warm = (mode, level)
         return mode
@@ -111,6 +113,10 @@ class Worker:
         if mode == "device":
             return self.device["platform"], self.device["name"]
         return self.device["stand_in"]["platform"], self.device["stand_in"]["name"]
+
+    def place(self, mode: str) -> str:
+        """Where the judge computes."""
+        return f"{self.device['kind']}:{self.gpu}" if mode == "device" else "cpu"
 
     def _start_judge(self) -> Peer | None:
         if self.judge and self.judge.process.poll() is None:
@@ -190,5 +196,5 @@ class Worker:
             os.close(fd)
 
 
-SINGLE = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+SINGLE = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 """One thread: a pool does not survive a fork, and evaluations share the cores."""

@@ -52,7 +52,7 @@ class Zygote:
         else:
             from tools.executor import device
 
-            device.warm()
+            device.warm(request["target"])
         return self._levels(request["level"])
 
     def _levels(self, wanted: str) -> Message:
