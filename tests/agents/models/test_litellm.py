@@ -38,7 +38,7 @@ async def test_failure_has_its_outcome_and_is_tried_once(name: str) -> None:
     fault, outcome, unbilled = FAILURES[name]
     with WireServer(faults=lambda number, asked: fault) as server:
         with pytest.raises(CallError) as caught:
-            await model(server, 1.0 if fault.kind == "hang" else 30.0).complete(request())
+            await model(server, 2.0 if fault.kind == "hang" else 30.0).complete(request())
         assert len(server.requests) == 1
     assert (caught.value.outcome, caught.value.usage is not None) == (outcome, unbilled)
 

@@ -53,7 +53,7 @@ async def test_failure_has_its_outcome_and_is_tried_once(dialect: str, name: str
     fault, outcome, unbilled = FAILURES[name]
     with WireServer(faults=lambda number, asked: fault) as server:
         with pytest.raises(CallError) as caught:
-            await ask(dialect, server, 1.0 if fault.kind == "hang" else 30.0)
+            await ask(dialect, server, 2.0 if fault.kind == "hang" else 30.0)
         assert len(server.requests) == 1
     assert caught.value.outcome == outcome
     assert (caught.value.usage == Usage()) is unbilled
