@@ -5,6 +5,7 @@ from typing import Any
 
 import torch
 from triton.backends.compiler import GPUTarget
+from triton.runtime import driver
 
 from tools import platforms
 from tools.platforms.sheet import HardwareSheet
@@ -47,7 +48,7 @@ class SimDriver:
         self.targets = targets
         self.index = 0
         self.utils = _Utils(sheet)
-        self._launch = launch
+        self.launch = launch
 
     def get_current_target(self) -> GPUTarget:
         return self.targets[self.index]
@@ -85,6 +86,7 @@ class SimDriver:
         """What a compiled kernel is launched by: (x, y, z, stream, function, metadata, launch metadata, hooks, *values)."""
 
         def launch(x: int, y: int, z: int, *rest: Any) -> None:
-            self._launch(source.fn, (x, y, z), rest[6:])
+            # A compiled kernel outlives the session that built it, so the driver of now is asked.
+            driver.active.launch(source.fn, (x, y, z), rest[6:])
 
         return launch

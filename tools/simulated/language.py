@@ -77,96 +77,75 @@ def language() -> _Language:
     return _Language()
 
 
-class _Rewriter(getattr(interpreter, "ASTTransformer")):
+class _Rewriter(interpreter.ASTTransformer):
     """Turns a kernel into Python that means what the compiler makes of it.
 
-    Scalars stay compile-time constants until a loop carries them, `and`, `or` and `not` work on blocks, assertions (compiled out
-    without debug) are dropped, annotations go.
+    A number that is assigned or counted becomes a tensor, unless annotated; `and`, `or` and `not` work on blocks; assertions, which
+    are compiled out without debug, and annotations go.
     """
 
-    def __init__(self) -> None:
-        self._bound: set[str] = set()
-
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
-        arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-        for argument in arguments:
+        for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
             argument.annotation = None
-        self._bound = {argument.arg for argument in arguments}
         node.decorator_list, node.returns = [], None
-        node.body = self._block(node.body)
+        node.body = [self.visit(statement) for statement in node.body]
         return node
 
-    def _block(self, body: list[ast.stmt]) -> list[ast.stmt]:
-        out: list[ast.stmt] = []
-        for statement in body:
-            new = self.visit(statement)
-            out += new if isinstance(new, list) else [new]
-            self._bound |= _stored(statement)
-        return out
-
     def visit_Assign(self, node: ast.Assign) -> ast.Assign:
-        return self.generic_visit(node)
+        node.value = _called("_kw_assigned", self.visit(node.value))
+        return node
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.stmt:
+        if not isinstance(node.target, ast.Name):
+            return self.generic_visit(node)
+        read = ast.copy_location(ast.Name(id=node.target.id, ctx=ast.Load()), node)
+        value = ast.copy_location(ast.BinOp(left=read, op=node.op, right=self.visit(node.value)), node)
+        return ast.copy_location(ast.Assign(targets=[node.target], value=_called("_kw_assigned", value)), node)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
         if node.value is None:
             return ast.copy_location(ast.Pass(), node)
-        return ast.copy_location(ast.Assign(targets=[self.visit(node.target)], value=self.visit(node.value)), node)
+        return ast.copy_location(ast.Assign(targets=[node.target], value=self.visit(node.value)), node)
 
     def visit_Assert(self, node: ast.Assert) -> ast.stmt:
         return ast.copy_location(ast.Pass(), node)
 
-    def visit_For(self, node: ast.For) -> list[ast.stmt]:
-        return self._loop(node, not _is_static(node.iter))
-
-    def visit_While(self, node: ast.While) -> list[ast.stmt]:
-        return self._loop(node, True)
-
-    def _loop(self, node: Any, carries: bool) -> list[ast.stmt]:
-        before = set(self._bound)
-        carried = sorted(before & set().union(*(_stored(s) for s in node.body))) if carries else []
-        for part in ("target", "iter", "test"):
-            if hasattr(node, part):
-                setattr(node, part, self.visit(getattr(node, part)))
-        node.body, node.orelse = self._block(node.body), self._block(node.orelse)
-        prologue = [ast.copy_location(s, node) for name in carried for s in ast.parse(_CARRY.format(name=name)).body]
-        return [*prologue, node]
-
-    def visit_If(self, node: ast.If) -> ast.If:
-        node.test = self.visit(node.test)
-        node.body, node.orelse = self._block(node.body), self._block(node.orelse)
+    def visit_For(self, node: ast.For) -> ast.For:
+        node = self.generic_visit(node)
+        if isinstance(node.target, ast.Name) and not _is_static(node.iter):
+            name = node.target.id
+            count = ast.Assign(
+                targets=[ast.Name(id=name, ctx=ast.Store())], value=_called("_kw_assigned", ast.Name(id=name, ctx=ast.Load()))
+            )
+            node.body.insert(0, ast.copy_location(count, node))
         return node
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
-        name = "_kw_and" if isinstance(node.op, ast.And) else "_kw_or"
-        arguments = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
-        values = [ast.Lambda(args=arguments, body=self.visit(value)) for value in node.values]
-        return ast.copy_location(ast.Call(func=ast.Name(id=name, ctx=ast.Load()), args=values, keywords=[]), node)
+        nothing = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
+        values = [ast.Lambda(args=nothing, body=self.visit(value)) for value in node.values]
+        return ast.copy_location(_called("_kw_and" if isinstance(node.op, ast.And) else "_kw_or", *values), node)
 
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         node.operand = self.visit(node.operand)
-        if not isinstance(node.op, ast.Not):
-            return node
-        return ast.copy_location(ast.Call(func=ast.Name(id="_kw_not", ctx=ast.Load()), args=[node.operand], keywords=[]), node)
+        return ast.copy_location(_called("_kw_not", node.operand), node) if isinstance(node.op, ast.Not) else node
 
 
-_CARRY = "try:\n  {name} = _kw_carry({name})\nexcept NameError:\n  pass"
-
-
-def _stored(node: ast.AST) -> set[str]:
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+def _called(name: str, *values: ast.expr) -> ast.Call:
+    return ast.Call(func=ast.Name(id=name, ctx=ast.Load()), args=list(values), keywords=[])
 
 
 def _is_static(iterable: ast.expr) -> bool:
-    """Whether a `for` is unrolled by the compiler."""
+    """Whether a `for` is unrolled by the compiler, so that its variable is a constant."""
     if not isinstance(iterable, ast.Call):
         return True
     name = iterable.func.attr if isinstance(iterable.func, ast.Attribute) else getattr(iterable.func, "id", "")
     return name == "static_range"
 
 
-def _carry(value: Any) -> Any:
-    """A loop-carried Python number is a tensor, as in compiled code."""
-    return semantic.to_tensor(value, False) if isinstance(value, (bool, int, float, tl.constexpr)) else value
+def _assigned(value: Any) -> Any:
+    if isinstance(value, (bool, int, float, tl.constexpr)):
+        return semantic.to_tensor(value, False)
+    return tuple(_assigned(part) for part in value) if type(value) is tuple else value
 
 
 def _join(method: str, stop_at: bool) -> Callable[..., Any]:
@@ -206,7 +185,7 @@ _HELPERS = {
     "_kw_and": _join("logical_and", False),
     "_kw_or": _join("logical_or", True),
     "_kw_not": _not,
-    "_kw_carry": _carry,
+    "_kw_assigned": _assigned,
     "min": _extremum("min"),
     "max": _extremum("max"),
     **{name: value for name, value in vars(interpreter).items() if name.startswith("_Interpreter")},

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 import triton.language as tl
 import triton.runtime.interpreter as interpreter
+import triton.runtime.jit as jit_runtime
 from triton.runtime.jit import JITFunction
 
 from tools import platforms
@@ -21,6 +22,8 @@ from tools.simulated.tensor import SimTensor, tensors
 MOST_PROGRAMS = 4096
 """Programs of one launch; each takes the interpreter about a millisecond."""
 _MOST_YZ = 65535
+_MOST_RULE = 1500
+"""Characters of a compiler's message that are kept, from the end."""
 
 
 @dataclass
@@ -55,31 +58,36 @@ def check_memory(args: tuple, kwargs: dict[str, Any]) -> None:
                 raise HostPointer(f"Pointer argument (at {index}) cannot be accessed from Triton (cpu tensor?)", argument=index)
 
 
-def compile_failed(jit: JITFunction, target: str, error: Exception) -> CompileFailed:
-    """The compiler's error, cut to line, rule and type."""
-    innermost = error
-    while innermost.__cause__ is not None and type(innermost.__cause__).__module__.startswith("triton"):
-        innermost = innermost.__cause__
-    node = getattr(innermost, "node", None)
-    line = getattr(node, "lineno", None)
-    source = getattr(innermost, "src", None)
-    text = ""
-    if line is not None and source:
-        lines = source.splitlines()
-        text = lines[line - 1].strip() if line <= len(lines) else ""
-    rule = str(getattr(innermost, "error_message", None) or innermost.__cause__ or innermost).strip()
-    rule = rule[-1500:]
-    name = type(innermost.__cause__ or innermost).__name__
-    if line is not None and source == jit.src:
-        line += jit.starting_line_number + _decorators(jit) - 1
+def refused(jit: JITFunction, target: str, error: Exception) -> CompileFailed | LaunchFailed:
+    """The compiler's error, cut to line, rule and type; what fails before the compiler is asked is a failed launch."""
+    if not any(frame.name == "_do_compile" for frame in traceback.extract_tb(error.__traceback__)):
+        message = str(error).replace("dynamic_func()", f"{jit.__name__}()")
+        return LaunchFailed(message, kernel=jit.__name__, type=type(error).__name__)
+    while _is_compilers(error.__cause__):
+        error = error.__cause__
+    rule = str(getattr(error, "error_message", None) or error.__cause__ or error).strip()[-_MOST_RULE:]
+    name = type(error.__cause__ or error).__name__
+    line, text = _place(jit, getattr(error, "src", ""), getattr(getattr(error, "node", None), "lineno", None))
     where = f" at line {line}" if line else ""
     message = f"{jit.__name__} does not compile for {target}{where}: {rule.splitlines()[0] if rule else name}"
     return CompileFailed(message, target=target, kernel=jit.__name__, line=line, source=text, rule=rule, type=name)
 
 
-def _decorators(jit: JITFunction) -> int:
-    """Lines between the first decorator and `def`."""
-    return next((i for i, line in enumerate(jit.raw_src) if line.lstrip().startswith("def ")), 0)
+def _is_compilers(error: BaseException | None) -> bool:
+    return error is not None and type(error).__module__.startswith("triton")
+
+
+def _place(jit: JITFunction, source: str, line: int | None) -> tuple[int | None, str]:
+    """The line in the candidate's file and its text, for a line of the source of a kernel or of a function that it calls."""
+    if line is None or not source:
+        return None, ""
+    text = source.splitlines()[line - 1].strip()
+    known = [jit, *(f for f in vars(jit_runtime).get("_triton_jit_function_registry", {}).values() if f.src == source)]
+    owner = next((f for f in known if f.src == source), None)
+    if owner is None:
+        return None, text
+    above = next(i for i, row in enumerate(owner.raw_src) if row.lstrip().startswith("def "))
+    return owner.starting_line_number + above + line - 1, text
 
 
 def grid_of(grid: Any, jit: JITFunction) -> tuple[int, int, int]:

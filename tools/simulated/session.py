@@ -137,7 +137,7 @@ class Session:
             log.add(kernel)
             return kernel
         except Exception as error:
-            failed = launch.compile_failed(jit, log.target, error)
+            failed = launch.refused(jit, log.target, error)
             log.error = failed.message
             raise failed from error
         finally:
