@@ -42,6 +42,7 @@ def record(
     )  # fmt: skip
 
 
+@settings(deadline=None, max_examples=50)
 @given(st.text(), st.text())
 def test_prompt_bound_is_at_least_the_bytes(system: str, prompt: str) -> None:
     asked = request(system + prompt)

@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.models.base import Usage
@@ -93,6 +93,7 @@ def test_bad_override_is_the_users_error(entry: object) -> None:
         Prices.load({"openai/x": entry})
 
 
+@settings(deadline=None, max_examples=50)
 @given(st.builds(Rates, RATE, RATE, RATE, RATE, RATE), st.builds(Usage, TOKENS, TOKENS, TOKENS, TOKENS, TOKENS))
 def test_upper_bounds_every_split_of_the_tokens(rates: Rates, usage: Usage) -> None:
     double = Rates(*(2 * getattr(rates, kind) for kind in KINDS))

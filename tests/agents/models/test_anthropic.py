@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.models import make
@@ -72,6 +72,7 @@ def test_text_tool_calls_and_refusal_are_read() -> None:
     assert reply.tool_calls == [{"id": "1", "name": "f", "arguments": {"x": 1}}]
 
 
+@settings(deadline=None, max_examples=50)
 @given(st.dictionaries(NAMES, SHAPED | st.lists(st.dictionaries(NAMES, SHAPED | st.sampled_from(["text", "tool_use"])))))
 def test_no_reply_is_too_strange_to_read(data: dict[str, Any]) -> None:
     reply = read({**data, "type": "message"})

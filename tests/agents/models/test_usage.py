@@ -2,7 +2,7 @@
 
 import json
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.models import usage
@@ -26,6 +26,7 @@ FIELDS = st.sampled_from(
 SHAPED = st.recursive(st.integers(-5, 50) | JSON, lambda inner: st.dictionaries(FIELDS, inner))
 
 
+@settings(deadline=None, max_examples=50)
 @given(USAGES)
 def test_both_dialects_normalise_alike(logical: Usage) -> None:
     request = {"model": "m", "messages": []}
@@ -59,6 +60,7 @@ def test_figures_that_contradict_each_other_are_partial() -> None:
     assert usage.anthropic({"output_tokens": 5})[1] == "partial"
 
 
+@settings(deadline=None, max_examples=50)
 @given(SHAPED)
 def test_no_usage_object_is_too_strange(raw: object) -> None:
     for read in (usage.openai, usage.anthropic):
