@@ -1,6 +1,7 @@
 """libdevice under the interpreter: the compiler's own dispatch on types, the functions by torch."""
 
 import importlib
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -44,13 +45,22 @@ def call(symbol: str, args: list[TensorHandle], ret_type: Any) -> TensorHandle:
     """One elementwise function on blocks; what torch has no counterpart of is `Unsupported`."""
     name = symbol.removeprefix(_PREFIX)
     candidates = (name, name.removesuffix("_rn"), name.removesuffix("f"), name.removesuffix("d"))
-    function = next((_FUNCTIONS[c] for c in candidates if c in _FUNCTIONS), None)
+    function = next((_FUNCTIONS[c] for c in candidates if c in _FUNCTIONS), None) or _conversion(name)
     if function is None:
         raise Unsupported(f"The simulated device does not know the libdevice function {symbol}.", symbol=symbol)
     shape = np.broadcast_shapes(*(a.data.shape for a in args))
-    operands = [torch.from_numpy(np.ascontiguousarray(np.broadcast_to(a.data, shape))) for a in args]
+    operands = [torch.from_numpy(np.array(np.broadcast_to(a.data, shape))) for a in args]
     out = function(*operands).numpy()
     return TensorHandle(out.astype(_get_np_dtype(ret_type)), ret_type.scalar)
+
+
+def _conversion(name: str) -> Callable | None:
+    """`float2int_rd` and the like: rounded as the suffix says; the caller casts."""
+    found = re.fullmatch(r"(double|float|u?int|u?ll)2(?:double|float|u?int|u?ll)_r([nzdu])", name)
+    if found is None:
+        return None
+    rounding = {"n": _t.round, "z": _t.trunc, "d": _t.floor, "u": _t.ceil}[found[2]]
+    return rounding if found[1] in ("double", "float") else (lambda x: x) if found[2] == "n" else None
 
 
 def entries(semantic: Any) -> list[tuple[Any, str, Any, Any]]:

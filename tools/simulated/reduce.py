@@ -92,8 +92,9 @@ def _scanned(parts: list[tuple[np.ndarray, tl.dtype]], axis: int, combine_fn: Ca
     dtypes = [dtype for _, dtype in parts]
     step = 1
     while step < blocks[0].shape[-1]:
-        later = _combine(combine_fn, [b[..., :-step] for b in blocks], [b[..., step:] for b in blocks], dtypes)
-        blocks = [np.concatenate([b[..., :step], new], axis=-1) for b, new in zip(blocks, later)]
+        # Whole blocks, since their length must stay a power of two; the first `step` results are not used.
+        combined = _combine(combine_fn, [np.roll(b, step, axis=-1) for b in blocks], blocks, dtypes)
+        blocks = [np.concatenate([b[..., :step], new[..., step:]], axis=-1) for b, new in zip(blocks, combined, strict=True)]
         step *= 2
     return [np.ascontiguousarray(np.moveaxis(block, -1, axis)) for block in blocks]
 
