@@ -11,15 +11,15 @@ MAX_MESSAGE = 600
 MAX_DETAIL = 2000
 MAX_CASES = 4
 HIDDEN = "fails on inputs not shown"
-NUMBERS = frozenset({"max_abs", "rel_rms", "worst_index", "matched", "tolerance"})
-"""Entries of a failure's detail that its case says already."""
+SAID = frozenset({"case", "max_abs", "rel_rms", "worst_index", "matched", "tolerance"})
+"""Entries of a failure's detail that its case says too."""
 
 
 def digest(evaluation: Evaluation, held_out: frozenset[str] = frozenset()) -> dict[str, Any]:
     """`verdict, stage, message, detail, failing, passed, shown, compiler, memory, launches, speedup, sizes, no_timing, modelled`.
 
     Made from `Evaluation.public()`; of held-out cases, by their results or named in `held_out`, only that they failed. `failing` holds at
-    most four cases as `{case, kind, message, max_abs, rel_rms, wrong, index, tolerance}`; `wrong` is the share of elements out of tolerance.
+    most four cases as `{case, kind, message, max_abs, rel_rms, wrong, index, tolerance}`; `wrong` is the share out of tolerance.
     """
     public = evaluation.public()
     error = public["error"] or {"message": "", "detail": {}}
@@ -30,7 +30,7 @@ def digest(evaluation: Evaluation, held_out: frozenset[str] = frozenset()) -> di
         "verdict": evaluation.verdict,
         "stage": evaluation.stage,
         "message": HIDDEN if hidden else clip(error["message"], MAX_MESSAGE),
-        "detail": {} if hidden else {key: value for key, value in error["detail"].items() if key not in NUMBERS},
+        "detail": {} if hidden else {key: value for key, value in error["detail"].items() if key not in SAID},
         "failing": [failing(c) for c in cases if not c["ok"]][:MAX_CASES],
         "passed": sum(c["ok"] for c in cases),
         "shown": len(cases),
@@ -63,7 +63,9 @@ def text(digest: dict[str, Any], limit: int = MAX_TEXT) -> str:
     lines = [f"Verdict: {digest['verdict']} (stage: {digest['stage']})"]
     if digest["message"]:
         lines.append(f"Reason: {digest['message']}")
-    lines += [f"Compiler ({c['target']}): {clip(str(c['error']), MAX_DETAIL)}" for c in digest["compiler"]]
+    lines += [
+        f"Compiler ({c['target']}): {clip(str(c['error']), MAX_DETAIL)}" for c in digest["compiler"] if c["error"] != digest["message"]
+    ]
     lines += [mismatch(c, digest["message"]) for c in digest["failing"]]
     lines += facts(digest["detail"]) + facts(digest["memory"] or {}, "out_of_bounds", "races")
     if digest["shown"]:

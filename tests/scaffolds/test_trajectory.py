@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from agents.models.base import Request
+from agents.models.base import Reply, Request
 from benchmark.errors import UserError
 from scaffolds import loader, trajectory
 from scaffolds.context import Context
-from tests.scaffolds.scripted import TableExecutor, context, fenced
+from tests.scaffolds.scripted import ScriptedModel, TableExecutor, context, fenced
 
 
 def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, again: str = "not s['stop']") -> Callable[[Context], Any]:
@@ -100,3 +100,21 @@ async def test_totals_are_the_sum_of_all_calls_and_are_json() -> None:
     assert record.totals["tokens"] == 6 * 110
     assert sum(line["tokens"] for line in ctx.recorder.lines()) == 4 * 110
     json.dumps(record.totals, allow_nan=False)
+
+
+async def test_a_node_that_raises_in_a_fan_out_loses_no_siblings_reply() -> None:
+    class Late(ScriptedModel):
+        async def complete(self, request: Request) -> Reply:
+            await asyncio.sleep(0.02 * request.identity.sample)
+            return await super().complete(request)
+
+    class Broken(TableExecutor):
+        async def evaluate(self, candidate, task, settings):  # type: ignore[no-untyped-def]
+            raise RuntimeError("out of order")
+
+    ctx = context(lambda _: fenced("1.5"), executor=Broken())
+    ctx.caller.model = Late(lambda _: fenced("1.5"))
+    record = await trajectory.run("oneshot", loader.build_config("oneshot", {"samples": 4}), ctx)
+    await ctx.caller.close()
+    assert record.end_reason == "error"
+    assert [call.outcome for call in ctx.recorder.calls] == ["ok"] * 4
