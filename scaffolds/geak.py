@@ -128,15 +128,18 @@ def repairable(last: Attempt | None) -> bool:
 @within_budget
 async def generate(state: Branch, runtime: "Runtime[Context]") -> Update:
     brief = runtime.context.brief("generator", lessons=state["lessons"])
-    return await write(runtime.context, state, brief, author=state["number"] + 1, authors=state["authors"])
+    return grown(state, await write(runtime.context, state, brief, author=state["number"] + 1, authors=state["authors"]))
 
 
 @within_budget
 async def repair(state: Branch, runtime: "Runtime[Context]") -> Update:
-    last, repairs = state["lineage"]["last"], state["lineage"]["repairs"] + 1
-    assert last is not None
-    brief = runtime.context.brief("repairer", last, lessons=state["lessons"])
-    return await write(runtime.context, state, brief, (last,), repairs, note=state["lineage"]["note"])
+    lineage = state["lineage"]
+    assert lineage["last"] is not None
+    brief = runtime.context.brief("repairer", lineage["last"], lessons=state["lessons"])
+    attempt = await write(runtime.context, state, brief, (lineage["last"],), note=lineage["note"])
+    if attempt["kernel"] is None:  # The code to repair is still the last there is.
+        return {"lineages": {str(state["number"]): {**lineage, "repairs": lineage["repairs"] + 1, "lesson": ""}}}
+    return grown(state, attempt, lineage["repairs"] + 1)
 
 
 @within_budget
@@ -144,17 +147,19 @@ async def optimise(state: Branch, runtime: "Runtime[Context]") -> Update:
     brief = runtime.context.brief("optimiser", ancestors=state["pool"], lessons=state["lessons"])
     last = state["lineage"]["last"]
     note = state["lineage"]["note"] if last and last["verdict"] == "pass" else ""
-    return await write(runtime.context, state, brief, state["pool"], note=note, author=state["number"] + 1, authors=state["authors"])
+    others = {"author": state["number"] + 1, "authors": state["authors"]}
+    return grown(state, await write(runtime.context, state, brief, state["pool"], note=note, **others))
 
 
-async def write(
-    context: "Context", state: Branch, brief: "Brief", parents: Sequence[Attempt] = (), repairs: int = 0, **variables: Any
-) -> Update:
+async def write(context: "Context", state: Branch, brief: "Brief", parents: Sequence[Attempt] = (), **variables: Any) -> Attempt:
     """One candidate of a lineage, judged."""
     round, number = state["round"], state["number"]
     answer = await context.ask(brief.role, brief, round=round, lineage=number, rounds_left=state["rounds_left"], **variables)
-    attempt = await context.evaluate(answer, round=round, lineage=number, parents=[p["id"] for p in parents])
-    return {"lineages": {str(number): Lineage(last=attempt, repairs=repairs, note="", lesson="")}}
+    return await context.evaluate(answer, round=round, lineage=number, parents=[p["id"] for p in parents])
+
+
+def grown(state: Branch, attempt: Attempt, repairs: int = 0) -> Update:
+    return {"lineages": {str(state["number"]): Lineage(last=attempt, repairs=repairs, note="", lesson="")}}
 
 
 async def select(config: Config, state: GeakState, runtime: "Runtime[Context]") -> Update:
@@ -192,7 +197,7 @@ def to_reflection(config: Config, state: GeakState) -> "list[Send] | str":
     if state["stop"]:
         return END
     branches = [branch(config, state, n) for n in range(config.descendants)]
-    return [Send("reflect", b) for b in branches if instructive(b["lineage"]["last"])] or "plan"
+    return [Send("reflect", b) for b in branches if instructive(b["lineage"]["last"]) and not b["lineage"]["note"]] or "plan"
 
 
 def instructive(last: Attempt | None) -> bool:

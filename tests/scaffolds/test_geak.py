@@ -80,6 +80,24 @@ async def test_a_reply_without_code_is_not_repaired_but_asked_again() -> None:
     assert prompts_of(ctx, "reflector") == {}
 
 
+async def test_a_repair_without_code_keeps_the_code_to_repair_and_its_note() -> None:
+    def script(request: Request) -> str:
+        who = request.identity
+        if who.role == "repairer":
+            return "Sorry." if who.round == 1 else fenced("pass")
+        return "Cause: a mask" if who.role == "reflector" else fenced("crash")
+
+    record, lines, ctx = await run(script, descendants=1)
+    assert [(a["role"], a["verdict"], a["parents"]) for a in lines] == [
+        ("generator", "crash", []),
+        ("repairer", "no_code", ["000.00.00"]),
+        ("repairer", "pass", ["000.00.00"]),
+    ]
+    assert list(prompts_of(ctx, "reflector")) == [(0, 0)]
+    assert "Cause: a mask" in prompts_of(ctx, "repairer")[2, 0]
+    assert record.end_reason == "solved"
+
+
 async def test_passing_candidates_go_on_from_the_pool_best_first() -> None:
     speeds = {"generator": lambda r: ["1.0", "1.5"][r.identity.lineage], "optimiser": lambda r: f"{2 + r.identity.round * 0.5:.1f}"}
     record, lines, ctx = await run(by_role(**speeds), rounds=3)
