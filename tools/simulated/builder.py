@@ -17,6 +17,7 @@ from triton.language.semantic import TritonSemantic
 from triton.runtime.interpreter import InterpreterBuilder, TensorHandle
 
 from tools.simulated import libdevice
+from tools.simulated.bounds import NOWHERE, poison
 from tools.simulated.narrow import as_float, from_float, is_bf16, narrow, to_tf32, widen, widened
 
 _FLOAT_OPS = """fadd fsub fmul fdiv frem fneg precise_divf approx_divf minimumf minnumf maximumf maxnumf fma clampf cos sin exp exp2 log
@@ -30,6 +31,7 @@ class Builder(InterpreterBuilder):
 
     def __init__(self) -> None:
         super().__init__()
+        self.bounds = NOWHERE
         self.prefer(self.options.default_dot_input_precision)
 
     def prefer(self, dot_precision: str) -> None:
@@ -54,10 +56,25 @@ class Builder(InterpreterBuilder):
         return from_float(as_float(src), dst_type)
 
     def create_masked_load(self, ptrs: TensorHandle, mask: TensorHandle, *rest: Any) -> TensorHandle:
-        return super().create_masked_load(ptrs, _boolean(mask), *rest)
+        mask = _boolean(mask)
+        bad = self._outside(ptrs, mask, "load")
+        if bad is None:
+            return super().create_masked_load(ptrs, mask, *rest)
+        loaded = super().create_masked_load(ptrs, TensorHandle(mask.data & ~bad, tl.int1), *rest)
+        return TensorHandle(poison(loaded.data, bad), loaded.dtype)
 
     def create_masked_store(self, ptrs: TensorHandle, value: TensorHandle, mask: TensorHandle, *rest: Any) -> None:
-        return super().create_masked_store(ptrs, value, _boolean(mask), *rest)
+        mask = _boolean(mask)
+        bad = self._outside(ptrs, mask, "store")
+        return super().create_masked_store(ptrs, value, mask if bad is None else TensorHandle(mask.data & ~bad, tl.int1), *rest)
+
+    def create_int_to_ptr(self, src: TensorHandle, dst_type: Any) -> TensorHandle:
+        self.bounds.known = False
+        return self.create_bitcast(src, dst_type)
+
+    def _outside(self, ptrs: TensorHandle, mask: TensorHandle, kind: str) -> np.ndarray | None:
+        size = max(1, ptrs.get_element_ty().primitive_bitwidth // 8)
+        return self.bounds.outside(ptrs.data, mask.data, size, kind, self.grid_idx)
 
     def create_erf(self, arg: TensorHandle) -> TensorHandle:
         if is_bf16(arg):
@@ -82,6 +99,9 @@ class Builder(InterpreterBuilder):
 
     def create_atomic_rmw(self, rmwOp: Any, ptr: TensorHandle, val: TensorHandle, mask: TensorHandle, *rest: Any) -> TensorHandle:
         mask = _boolean(mask)
+        bad = self._outside(ptr, mask, "atomic")
+        if bad is not None:
+            mask = TensorHandle(mask.data & ~bad, tl.int1)
         if not is_bf16(val):
             return super().create_atomic_rmw(rmwOp, ptr, val, mask, *rest)
         combine = _FLOAT_ADD[rmwOp]

@@ -15,6 +15,7 @@ from triton.runtime.jit import JITFunction
 
 from tools import platforms
 from tools.simulated import language
+from tools.simulated.bounds import Bounds, OutOfBounds
 from tools.simulated.builder import builder, semantic
 from tools.simulated.errors import CompileFailed, HostPointer, LaunchFailed, Unsupported
 from tools.simulated.tensor import SimTensor, tensors
@@ -100,8 +101,8 @@ def grid_of(grid: Any, jit: JITFunction) -> tuple[int, int, int]:
     return int(x), int(y), int(z)
 
 
-def interpret(jit: JITFunction, grid: tuple[int, int, int], values: tuple) -> None:
-    """Runs every program of a launch on the CPU memory behind the arguments."""
+def interpret(jit: JITFunction, grid: tuple[int, int, int], values: tuple) -> list[OutOfBounds]:
+    """Runs every program of a launch on the CPU memory behind the arguments; returns the accesses that left that memory."""
     x, y, z = grid_of(grid, jit)
     if x * y * z > MOST_PROGRAMS:
         raise Unsupported(
@@ -113,6 +114,7 @@ def interpret(jit: JITFunction, grid: tuple[int, int, int], values: tuple) -> No
         fn = language.rewritten(jit)
         arguments = {p.name: value if p.is_constexpr else argument(value, p.annotation_type) for p, value in zip(jit.params, values)}
         builder.set_grid_dim(x, y, z)
+        builder.bounds = Bounds(jit.__name__, {p.name: value for p, value in zip(jit.params, values, strict=True)})
         try:
             for i in range(x):
                 for j in range(y):
@@ -121,6 +123,7 @@ def interpret(jit: JITFunction, grid: tuple[int, int, int], values: tuple) -> No
                         fn(**arguments)
         except Exception as error:
             raise _trapped(jit, error) from error
+        return list(builder.bounds.found.values())
 
 
 def argument(value: Any, annotation: str | None) -> Any:

@@ -33,6 +33,8 @@ class Session:
     def __init__(self, targets: Sequence[str], sheet: HardwareSheet, seed: int = 0) -> None:
         self.launches: list[str] = []
         """Names of the kernels launched, in order."""
+        self.out_of_bounds: list[dict[str, Any]] = []
+        """Accesses outside the tensors of a launch: `kernel`, `kind` (load, store, atomic), `tensor`, `program`, `lanes`."""
         self.noop = False
         """Whether launches leave memory as it is."""
         self._logs = [launch.TargetLog(target) for target in targets]
@@ -148,4 +150,4 @@ class Session:
         launch.check_memory(values, {})
         self.launches.append(jit.__name__)
         if not self.noop:
-            launch.interpret(jit, grid, values)
+            self.out_of_bounds += [found.to_dict() for found in launch.interpret(jit, grid, values)]

@@ -1,0 +1,56 @@
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from benchmark.errors import UserError
+from tools import platforms
+
+
+@pytest.mark.parametrize("name", platforms.names())
+def test_a_sheet_is_plausible_and_names_its_source(name: str) -> None:
+    sheet = platforms.sheet(name)
+    assert sheet.shared_per_block < sheet.shared_per_multiprocessor and sheet.max_threads_per_block <= sheet.max_threads_per_multiprocessor
+    assert sheet.peak_flops["float64"] < sheet.peak_flops["float32"] < sheet.peak_flops["tensorfloat32"] < sheet.peak_flops["bfloat16"]
+    assert 1e12 < sheet.memory_bandwidth < 1e13 and sheet.l2_bytes < sheet.memory_bytes
+    assert platforms.gpu_target(sheet.target).arch == int(sheet.arch) and sheet.source
+
+
+def test_names_are_found_in_any_case() -> None:
+    assert platforms.sheet("H200").memory_bandwidth > platforms.sheet("h100").memory_bandwidth
+
+
+def test_unknown_hardware_is_the_users_mistake_and_names_the_nearest() -> None:
+    with pytest.raises(UserError, match="'h100'"):
+        platforms.sheet("h10")
+
+
+@pytest.mark.parametrize("target", ["cuda", "cuda:", "cuda:sm90", "tpu:4", "90"])
+def test_a_target_that_is_none_is_the_users_mistake(target: str) -> None:
+    with pytest.raises(UserError, match="target"):
+        platforms.gpu_target(target)
+
+
+def test_a_target_is_tritons_target() -> None:
+    target = platforms.gpu_target("cuda:80")
+    assert (target.backend, target.arch, target.warp_size) == ("cuda", 80, 32)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="needs a machine without a GPU")
+def test_without_a_gpu_the_simulated_device_is_found() -> None:
+    device = platforms.detect()
+    assert device.simulated and device.count == 1 and "simulated" in device.name
+    assert device.sheet is not None and platforms.default_targets() == (device.sheet.target,)
+
+
+@pytest.mark.gpu
+def test_the_gpu_is_found_without_a_context() -> None:
+    device = platforms.detect()
+    assert device.platform == "nvidia" and device.count >= 1 and not torch.cuda.is_initialized()
+    assert device.name == torch.cuda.get_device_name(0)
+
+
+def test_importing_platforms_imports_neither_torch_nor_triton() -> None:
+    code = "import sys, tools.platforms as p; p.sheet('h100'); p.default_targets(); sys.exit('torch' in sys.modules or 'triton' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
