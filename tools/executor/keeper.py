@@ -14,7 +14,7 @@ import sys
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from tools.executor import isolation, sandbox, syscalls
 from tools.executor.channel import Channel, Closed, Message, readable
@@ -132,6 +132,20 @@ def _forget_ourselves() -> None:
     sys.path[:] = [p for p in sys.path if (p and str(Path(p).resolve()) != root) or "site-packages" in p]
     for name in [n for n in sys.modules if n.partition(".")[0] == "benchmark"]:
         del sys.modules[name]
+
+
+def strongest(wanted: str, devices: list[str]) -> tuple[str | None, dict[str, Any]]:
+    """The level to use (None where it cannot be had), and for each level that was tried what was denied or why it failed.
+
+    `auto` never chooses `process`.
+    """
+    tried: dict[str, Any] = {}
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        for level in isolation.LEVELS[:2] if wanted == "auto" else (wanted,):
+            tried[level] = found = probe(level, devices, server.getsockname()[1])
+            if isinstance(found, dict) and (level == "process" or all(found.values())):
+                return level, tried
+    return None, tried
 
 
 def probe(level: str, devices: list[str], port: int) -> dict[str, bool] | str:

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from benchmark.errors import UserError, unknown
 from tools.executor.channel import Channel, Closed, Malformed, Message, readable
 from tools.executor.remote import Cancelled, RemoteSandbox
 
@@ -95,7 +96,7 @@ class Worker:
             self.device = hello.get("device", self.device)
             self.versions |= hello.get("versions", {})
         self.versions["driver"] = self.device["driver"]
-        mode = "simulated" if device == "simulated" or self.device["simulated"] else "device"
+        mode = self._mode(device)
         if self.warm != (mode, level):
             if self.warm and self.zygote:
                 self.zygote.stop()
@@ -104,9 +105,25 @@ class Worker:
             assert self.zygote is not None
             nodes = self.device["nodes"] if mode == "device" else []
             request = {"op": "warm", "mode": mode, "level": level, "devices": nodes, "target": self.device["target"]}
-            self.isolation = self.zygote.ask(request, self.cancelled, seconds=START_S)
+            answer = self.zygote.ask(request, self.cancelled, seconds=START_S)
+            if "user_error" in answer:
+                raise UserError(answer["user_error"])
+            self.isolation = answer
             self.warm = (mode, level)
         return mode
+
+    def _mode(self, device: str) -> str:
+        """`simulated` or `device`; a device that is named must be there."""
+        if device == "simulated" or (device == "auto" and self.device["simulated"]):
+            return "simulated"
+        if device == "auto":
+            return "device"
+        kind, colon, index = device.partition(":")
+        there = [] if self.device["simulated"] else [f"{self.device['kind']}:{i}" for i in range(self.device["count"])]
+        if (device if colon else f"{kind}:0") not in there:
+            raise unknown("device", device, ["auto", "simulated", *there])
+        self.gpu = int(index) if colon else self.gpu
+        return "device"
 
     def describe(self, mode: str) -> tuple[str, str]:
         """Platform and device name."""

@@ -5,13 +5,11 @@ Requests: `warm` (with the mode) and `fork` (with descriptors). It ends when the
 
 import os
 import signal
-import socket
 import sys
-from typing import Any
 
+from benchmark.errors import UserError
 from tools.executor import keeper
 from tools.executor.channel import Channel, Closed, Message
-from tools.executor.isolation import LEVELS
 
 
 def main(fd: int) -> None:
@@ -30,7 +28,11 @@ def main(fd: int) -> None:
         while True:
             request = channel.receive()
             fds, channel.fds = channel.fds, []
-            channel.send(getattr(zygote, request["op"])(request, fds))
+            try:
+                reply = getattr(zygote, request["op"])(request, fds)
+            except UserError as error:
+                reply = {"user_error": str(error)}
+            channel.send(reply)
             for number in fds:
                 os.close(number)
             _reap()
@@ -53,18 +55,7 @@ class Zygote:
             from tools.executor import device
 
             device.warm(request["target"])
-        return self._levels(request["level"])
-
-    def _levels(self, wanted: str) -> Message:
-        """The strongest level, or the wanted one, with what was witnessed; None where it cannot be had. `process` is never chosen."""
-        tried: dict[str, Any] = {}
-        level = None
-        with socket.create_server(("127.0.0.1", 0)) as server:
-            for candidate in LEVELS[:2] if wanted == "auto" else (wanted,):
-                tried[candidate] = found = keeper.probe(candidate, self.devices, server.getsockname()[1])
-                if isinstance(found, dict) and (candidate == "process" or all(found.values())):
-                    level = candidate
-                    break
+        level, tried = keeper.strongest(request["level"], self.devices)
         return {"level": level, "tried": tried}
 
     def fork(self, request: Message, fds: list[int]) -> Message:

@@ -1,0 +1,99 @@
+"""`python -m tools.evaluate --task quick/gelu --candidate FILE`: one candidate's verdict, with the evidence.
+
+Exit codes: 0 pass, 3 not pass, 4 no verdict, 2 a mistake of the user's.
+"""
+
+import argparse
+import asyncio
+import json
+import sys
+from pathlib import Path
+
+from benchmark.errors import UserError
+from tools.evaluation import NO_VERDICT, Evaluation
+from tools.settings import Settings
+
+
+def arguments(argv: list[str] | None = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser("python -m tools.evaluate", description="Compile, test and time one candidate.")
+    parser.add_argument("--task", required=True, help="suite/name, as in quick/gelu, or ./file.py:function")
+    parser.add_argument("--candidate", required=True, help="file with the candidate's source, - for standard input")
+    parser.add_argument("--device", default="auto", help="auto (a GPU where there is one), simulated, or what torch calls a device")
+    parser.add_argument("--sandbox", default="auto", choices=("auto", "full", "landlock", "process"), help="isolation level")
+    parser.add_argument("--timing", default="short", choices=("short", "off"), help="whether to measure speed on a GPU")
+    parser.add_argument("--target", action="append", help="compilation target of the simulated device; may be given several times")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the inputs")
+    parser.add_argument("--json", action="store_true", help="print the evaluation as JSON")
+    return parser.parse_args(argv)
+
+
+def read(name: str) -> str:
+    """The source; what is no UTF-8 comes as lone surrogates, which the executor reports as a verdict."""
+    try:
+        data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+    except OSError as error:
+        raise UserError(
+            f"Cannot read the candidate {name!r}: {error.strerror}. Give the path of a Python file, or - for standard input."
+        ) from None
+    return data.decode("utf-8", "surrogateescape")
+
+
+async def evaluate(options: argparse.Namespace) -> Evaluation:
+    from benchmark.suites import find
+    from tools.executor.local import LocalExecutor
+
+    candidate, task = read(options.candidate), find(options.task)
+    chosen = {"targets": tuple(options.target)} if options.target else {}
+    settings = Settings(device=options.device, sandbox=options.sandbox, timing=options.timing, seed=options.seed, **chosen)
+    executor = LocalExecutor(workers=1)
+    try:
+        return await executor.evaluate(candidate, task, settings)
+    finally:
+        await executor.close()
+
+
+def lines(evaluation: Evaluation) -> list[str]:
+    """What a person wants to know, without what is held out."""
+    shown = evaluation.public()
+    found = [
+        f"{evaluation.task_id}: {evaluation.verdict} (stage {evaluation.stage}, {evaluation.mode}, {evaluation.device or 'no device'})"
+    ]
+    if error := shown["error"]:
+        found.append(f"  {error['message']}")
+        found += [f"  {line}" for line in str(error["detail"].get("traceback", "")).splitlines()[-6:]]
+    if shown["cases"]:
+        wrong = [c["case"] for c in shown["cases"] if not c["ok"]]
+        found.append(f"  cases shown: {len(shown['cases'])}, wrong: {', '.join(wrong) or 'none'}")
+    for target in shown["compile"]:
+        kernels = [f"{k['name']} ({k['registers']} registers, {k['spills']} spills)" for k in target["kernels"][:4]]
+        found.append(f"  compiled for {target['target']} in {target['seconds']:.2f} s: {', '.join(kernels) or 'nothing'}")
+    found.append(f"  {_speed(evaluation)}")
+    if evaluation.isolation:
+        found.append(f"  isolation: {evaluation.isolation['level']}; {evaluation.resources.get('wall_s', 0):.2f} s")
+    return found
+
+
+def _speed(evaluation: Evaluation) -> str:
+    if evaluation.timing is None:
+        return f"speedup: none ({evaluation.no_timing or 'not reached'})"
+    low, high = evaluation.timing.ci
+    return f"speedup: {evaluation.timing.speedup:.2f} against {evaluation.timing.baseline} (95 % {low:.2f} to {high:.2f})"
+
+
+def main(argv: list[str] | None = None) -> int:
+    options = arguments(argv)
+    try:
+        evaluation = asyncio.run(evaluate(options))
+    except UserError as error:
+        print(error, file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    print(json.dumps(evaluation.public(), indent=2) if options.json else "\n".join(lines(evaluation)))
+    if evaluation.success:
+        return 0
+    return 4 if evaluation.verdict in NO_VERDICT else 3
+
+
+if __name__ == "__main__":
+    sys.exit(main())
