@@ -34,7 +34,10 @@ class Finding:
     task: Task
     faults: list[str] = field(default_factory=list)
     honest: int = 0
+    probes: Counter[str] = field(default_factory=Counter)
+    """Cases that have elements, by probe."""
     applied: Counter[str] = field(default_factory=Counter)
+    """Cases where the probe is not the honest result, and where it failed."""
     failed: Counter[str] = field(default_factory=Counter)
     dtypes: set[torch.dtype] = field(default_factory=set)
     """Floating-point dtypes of inputs that occur."""
@@ -73,6 +76,7 @@ def try_case(finding: Finding, trial: Trial) -> None:
     for argument in written(task, trial.arguments, task.reference):
         finding.faults.append(f"{name}: the reference writes {argument}, which the contract does not say")
     for probe, outputs in probes(trial):
+        finding.probes[probe] += any(output.numel() for output in outputs)
         if trial.same(outputs):
             continue
         finding.applied[probe] += 1
@@ -94,9 +98,11 @@ def try_case(finding: Finding, trial: Trial) -> None:
 def judge(finding: Finding) -> None:
     """What must hold over all cases."""
     faults, exempt = finding.faults, finding.task.exempt
-    for probe in ("zeros", "ones", "mean", "previous", "lower", *finding.task.wrong):
-        if not finding.failed[probe] and probe not in exempt:
-            faults.append(f"{probe} fails on no case")
+    faults += [
+        f"{probe} fails on no case"
+        for probe, shown in finding.probes.items()
+        if shown and not finding.failed[probe] and probe not in exempt
+    ]
     for probe, reason in exempt.items():
         if finding.failed[probe]:
             faults.append(f"{probe} is exempt ({reason}) and yet wrong on {finding.failed[probe]} cases")

@@ -113,8 +113,9 @@ class Task:
     @cached_property
     def sha(self) -> str:
         """Digest of everything that a verdict depends on: functions, contract, checkers, and the cases' very values."""
-        functions = [function for function in (self.reference, self.honest, self.magnitude) if function]
-        parts = [self.id, self.entry_name, repr(self.contract), source.judges(), *map(source.complete, functions)]
+        functions = (self.reference, self.honest, self.magnitude)
+        sources = [source.complete(function) if function else "" for function in functions]
+        parts = [self.id, self.entry_name, repr(self.contract), source.judges(), *sources]
         digest = hashlib.sha256("\0".join(parts).encode())
         for case in (*self.cases, *self.timing):
             # Timed inputs are large: their shapes, dtypes and strides stand for them.

@@ -3,7 +3,6 @@
 import pytest
 import torch
 
-
 from benchmark import oracle, suites
 from benchmark.probes import Trial
 from benchmark.task import Case, Task
@@ -11,7 +10,9 @@ from tests.benchmark.alternatives import BY_TASK
 
 TASKS = suites.load("quick").tasks
 GIB = 2**30
-ASKED = {"add", "gelu", "silu", "sum", "argmax", "softmax", "layer_norm", "rms_norm", "cross_entropy", "matmul", "fused_add_gelu", "matmul_w8a8"}
+ASKED = {
+    "add", "gelu", "silu", "sum", "argmax", "softmax", "layer_norm", "rms_norm", "cross_entropy", "matmul", "fused_add_gelu", "matmul_w8a8"
+}  # fmt: skip
 any_task = pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
 
 

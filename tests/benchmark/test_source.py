@@ -1,0 +1,34 @@
+import torch
+
+from benchmark import source
+
+
+def _inner(x: torch.Tensor) -> torch.Tensor:
+    return x + 1
+
+
+def _helper(x: torch.Tensor) -> torch.Tensor:
+    return _inner(x) * 2
+
+
+def reference(x: torch.Tensor) -> torch.Tensor:
+    return [_helper(item) for item in [torch.relu(x)]][0]  # noqa: RUF015
+
+
+def test_helpers_of_the_module_come_before_the_function() -> None:
+    text = source.complete(reference)
+    assert [line for line in text.splitlines() if line.startswith("def ")] == [
+        "def _inner(x: torch.Tensor) -> torch.Tensor:",
+        "def _helper(x: torch.Tensor) -> torch.Tensor:",
+        "def reference(x: torch.Tensor) -> torch.Tensor:",
+    ]
+
+
+def test_the_text_runs_by_itself() -> None:
+    space: dict = {"torch": torch}
+    exec(source.complete(reference), space)
+    assert space["reference"](torch.tensor(3.0)) == 8
+
+
+def test_the_judges_have_a_digest() -> None:
+    assert len(source.judges()) == 64
