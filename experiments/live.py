@@ -146,7 +146,9 @@ class PlainView:
         self.progress.take(name, fields)
         if row is None:
             return
-        if name == "attempt":
+        if name == "call" and fields["error"]:
+            self.say(f"{row.label} {fields['role']} try {fields['try']}: {fields['outcome']}: {fields['error']}"[:240])
+        elif name == "attempt":
             speedup = f" {fields['speedup']:.2f}x" if fields["speedup"] is not None else ""
             error = f": {fields['error']}" if fields["error"] else ""
             self.say(f"{row.label} {fields['attempt']} {fields['role']} {fields['verdict']}{speedup}{error}"[:240])

@@ -3,11 +3,10 @@
 import os
 from dataclasses import dataclass
 
-from tools.executor.local import LocalExecutor
-
 from benchmark.errors import UserError, unknown
 from experiments.config import RunConfig
 from tools import platforms
+from tools.executor.local import LocalExecutor
 from tools.settings import Settings
 
 CHOICES = {"sandbox": ("auto", "full", "landlock", "process"), "timing": ("short", "off")}

@@ -131,10 +131,8 @@ class Runner:
         failed = call["outcome"] in RETRIABLE | {"auth", "bad_request"}
         self.failures = self.failures + 1 if failed else 0
         if failed and (not job.store.answered or self.failures >= PATIENCE):
-            job.store.broken = UserError(
-                f"{job.plan.model.name} does not answer ({call['outcome']}: {call['error']}). Check its name, model_args.base_url, "
-                f"the key's variable and the network, then continue with resume={job.store.path}."
-            )
+            why = f"{job.plan.model.name} does not answer ({call['outcome']}). {call['error']}"
+            job.store.broken = UserError(f"{why} Then continue with resume={job.store.path}.")
             self.stop(job.store.broken)
 
     def label(self, job: Job, trajectory: str) -> str:

@@ -1,0 +1,66 @@
+"""Runs the command as a user does, against a loopback server."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from tests.servers.wire import WireServer
+
+ROOT = Path(__file__).parent.parent.parent
+VOLATILE = ("wall_s", "gpu_s", "run")
+
+
+def command(*words: str) -> list[str]:
+    return [sys.executable, "-m", "experiments.run", *words]
+
+
+def run(*words: str, env: dict[str, str] | None = None, cwd: Path = ROOT) -> "subprocess.CompletedProcess[str]":
+    variables = {**os.environ, "PYTHONPATH": str(ROOT), **(env or {})}
+    return subprocess.run(command(*words), capture_output=True, text=True, cwd=cwd, env=variables, timeout=240)
+
+
+def asking(server: WireServer, runs: Path) -> list[str]:
+    """The words that send a run to the server."""
+    return ["model=openai/local", f"model_args.base_url={server.openai_url}", f"runs_dir={runs}"]
+
+
+def start(*words: str) -> "subprocess.Popen[str]":
+    return subprocess.Popen(command(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT, start_new_session=True)
+
+
+def stop(process: "subprocess.Popen[str]", signum: signal.Signals) -> tuple[int, str]:
+    """Signals the whole session, as a terminal does, and returns exit code and all output."""
+    os.killpg(process.pid, signum)
+    out, error = process.communicate(timeout=120)
+    return process.returncode, out + error
+
+
+def await_lines(path: Path, count: int) -> None:
+    """Waits until a file of the run has so many lines."""
+    until = time.monotonic() + 120
+    while time.monotonic() < until:
+        if path.exists() and path.read_bytes().count(b"\n") >= count:
+            return
+        time.sleep(0.01)
+    raise TimeoutError(f"{path} never had {count} lines")
+
+
+def session(pid: int) -> list[str]:
+    """Processes that are left of a session."""
+    listed = subprocess.run(["ps", "-eo", "sid=,stat=,args="], capture_output=True, text=True, check=True).stdout
+    return [line for line in listed.splitlines() if line.split()[0] == str(pid) and not line.split()[1].startswith("Z")]
+
+
+def lines(run: Path, name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (run / f"{name}.jsonl").read_text().splitlines()]
+
+
+def attempts(run: Path) -> list[dict[str, Any]]:
+    """All attempts in order of their names, without what differs between two equal runs."""
+    kept = [{k: v for k, v in line.items() if k not in VOLATILE} for line in lines(run, "attempts")]
+    return sorted(kept, key=lambda line: (line["trajectory"], line["attempt"]))
