@@ -7,6 +7,7 @@ import argparse
 import asyncio
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from benchmark.errors import UserError
@@ -43,8 +44,9 @@ async def evaluate(options: argparse.Namespace) -> Evaluation:
     from tools.executor.local import LocalExecutor
 
     candidate, task = read(options.candidate), find(options.task)
-    chosen = {"targets": tuple(options.target)} if options.target else {}
-    settings = Settings(device=options.device, sandbox=options.sandbox, timing=options.timing, seed=options.seed, **chosen)
+    settings = Settings(device=options.device, sandbox=options.sandbox, timing=options.timing, seed=options.seed)
+    if options.target:
+        settings = replace(settings, targets=tuple(options.target))
     executor = LocalExecutor(workers=1)
     try:
         return await executor.evaluate(candidate, task, settings)

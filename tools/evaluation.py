@@ -94,6 +94,7 @@ class Evaluation:
     versions: dict[str, str] = field(default_factory=dict)
     resources: dict[str, float] = field(default_factory=dict)
     logs: dict[str, Any] = field(default_factory=dict)
+    """`stdout`, `stderr`, `truncated`, and `held_out`: what was printed while held-out cases ran."""
 
     @property
     def success(self) -> bool:
@@ -126,4 +127,6 @@ class Evaluation:
         if any(c.held_out and not c.ok for c in self.cases) and all(c.ok for c in self.cases if not c.held_out):
             data["error"] = asdict(Failure(self.verdict, "fails on inputs not shown"))
             data["logs"] = {}
+            data["compile"] = [c | {"error": None} for c in data["compile"]]
+        data["logs"].pop("held_out", None)
         return data

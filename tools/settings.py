@@ -2,14 +2,16 @@
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+
+from tools.platforms import default_targets
 
 
 @dataclass(frozen=True)
 class Settings:
     device: str = "auto"
     """`auto` (a GPU where there is one, else the simulated device), `simulated`, `cuda` or `cuda:N`."""
-    targets: tuple[str, ...] = ("cuda:90",)
+    targets: tuple[str, ...] = field(default_factory=default_targets)
     """Compilation targets in simulated mode."""
     sandbox: str = "auto"
     """Isolation level: `auto` (the strongest that works, but never `process`), `full`, `landlock` or `process`."""

@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 from tools.executor import isolation, sandbox, syscalls
 from tools.executor.channel import Channel, Closed, Message, readable
 
-ADDRESS_SPACE = 12 << 30
+ADDRESS_SPACE = 6 << 30
 """Bytes of address space in simulated mode. A real device maps far more than it uses."""
 FOREVER_S = 1e6
 

@@ -14,15 +14,11 @@ COMPILATIONS = 64
 
 
 class Hung(Exception):
-    """No answer in time. `phase` is `compile` or `run`."""
-
-    def __init__(self, phase: str):
-        super().__init__(phase)
-        self.phase = phase
+    """No answer in time."""
 
 
 class Died(Exception):
-    """The sandbox ended before it answered. `code` as in `subprocess`: negative for a signal."""
+    """The sandbox ended before it answered. `code` as in `subprocess`: negative for a signal; None where it had hung up and was killed."""
 
     def __init__(self, code: int | None):
         super().__init__(code)
@@ -74,6 +70,8 @@ class RemoteSandbox:
         self.ended = False
         self.max_rss = 0
         self.number = 0
+        self.phase = "run"
+        """`compile` while the sandbox says that it compiles, else `run`."""
 
     @property
     def ends(self) -> tuple[int, int, int, int]:
@@ -96,20 +94,21 @@ class RemoteSandbox:
         return self.answer(self.number, seconds, compile_s)
 
     def answer(self, number: int | None, seconds: float, compile_s: float = 0.0) -> Message:
-        phase, left, compilations = "run", {"run": seconds, "compile": compile_s}, 0
+        left, compilations = {"run": seconds, "compile": compile_s}, 0
+        self.phase = "run"
         while True:
             start = time.monotonic()
-            message = self._receive(left[phase])
-            left[phase] -= time.monotonic() - start
+            message = self._receive(left[self.phase])
+            left[self.phase] -= time.monotonic() - start
             if message is None:
                 self.kill()
-                raise Hung(phase)
+                raise Hung
             if message.get("id") == number:
                 return message
             if message.get("notice") not in ("compile", "run"):
                 raise Malformed(f"an answer out of turn: {str(message)[:80]}")
             compilations += message["notice"] == "compile"
-            phase = message["notice"] if compilations <= COMPILATIONS else "run"
+            self.phase = message["notice"] if compilations <= COMPILATIONS else "run"
             left["compile"] = compile_s
 
     def _receive(self, seconds: float) -> Message | None:
@@ -133,8 +132,9 @@ class RemoteSandbox:
 
     def _death(self) -> Died:
         self._hear(0.5, lambda: self.ended)
+        died = Died(self.exit)
         self.kill()
-        return Died(self.exit)
+        return died
 
     def _hear(self, seconds: float, enough: Callable[[], bool]) -> None:
         """Reads what the keeper says, until it is enough."""

@@ -8,7 +8,6 @@ import contextlib
 import importlib.util
 import linecache
 import mmap
-import os
 import traceback
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -263,13 +262,17 @@ def _plain(value: Any) -> Any:
 
 
 def run(channel: Channel, memory: mmap.mmap, split: int, plan: Message, box: Path) -> None:
-    """Opens the session that `plan` names and serves. Never returns."""
-    with open_session(plan) as session:
-        channel.send({"ready": True})
+    """Opens the session that `plan` names and serves until the broker is gone."""
+    with contextlib.ExitStack() as stack:
+        try:
+            session = stack.enter_context(open_session(plan))
+        except BaseException as error:
+            channel.send({"broken": f"{type(error).__name__}: {error}"[:500]})
+            return
         sandbox = Sandbox(channel, memory, split, session, box)
         sandbox.watch_compiler()
+        channel.send({"ready": True})
         sandbox.serve()
-    os._exit(0)
 
 
 def open_session(plan: Message) -> contextlib.AbstractContextManager[Session]:

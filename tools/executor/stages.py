@@ -124,7 +124,9 @@ class Course:
         targets = [worker.device["target"] or "unknown"] if self.record.mode == "device" else list(settings.targets)
         plan = {"mode": self.record.mode, "targets": targets, "seed": settings.seed, "index": worker.gpu}
         self.sandbox = worker.sandbox(source, plan)
-        self._guard(lambda box: box.answer(None, OPEN_S))
+        hello = self._guarded(lambda: self._box.answer(None, OPEN_S))
+        if "broken" in hello:
+            raise Stop("infra_error", f"the sandbox could not be set up: {hello['broken']}")
         answer = self._ask({"op": "parse"}, PARSE_S)
         self._stage("static")
         self.record.facts = answer["facts"]
@@ -168,9 +170,10 @@ class Course:
         if answer.get("error"):
             failure = _failure(answer["error"])
             stop = Stop(failure.kind, failure.message, failure.detail | {"case": name})
+            if failure.kind != "compile_error":
+                self._stage("correctness")
             if failure.kind in FATAL or self.record.mode == "device":
                 raise stop
-            self._stage("correctness")
             self.failures[name] = stop
             return CaseResult(name, case["held_out"], False, kind=failure.kind, message=failure.message)
         self._stage("correctness")
@@ -279,31 +282,28 @@ class Course:
     def _ask(self, request: Message, seconds: float, soft: bool = False) -> Message:
         """An answer of the sandbox. Its error stops the course, unless `soft`."""
         compile_s = self.settings.compile_s
-        answer = self._guard(lambda box: box.ask(request, seconds, compile_s))
+        answer = self._guarded(lambda: self._box.ask(request, seconds, compile_s))
         if answer.get("error") and not soft:
             failure = _failure(answer["error"])
             raise Stop(failure.kind, failure.message, failure.detail)
         return answer
 
-    def _guard(self, action: Any) -> Message:
-        """An answer, or what the sandbox did instead as a verdict."""
-        answer = self._guarded(lambda: action(self._box))
-        if "broken" in answer:
-            raise Stop("infra_error", f"the sandbox could not be closed in: {answer['broken']}")
-        return answer
-
     def _guarded(self, action: Callable[[], Any]) -> Any:
+        """An answer of the sandbox, or as a verdict what it did instead."""
         try:
             return action()
-        except Hung as hung:
+        except (Hung, Died, Malformed) as failure:
             if self.record.stage in ("compile", "correctness"):
-                self._stage("compile" if hung.phase == "compile" else "correctness")
-            raise Stop("timeout", f"no answer in time at stage {self.record.stage}") from None
-        except Died as died:
-            raise Stop("crash", _end(died.code)) from None
-        except Malformed as error:
+                self._stage("compile" if self._box.phase == "compile" else "correctness")
             self._box.kill()
-            raise Stop("suspected_hack", f"the candidate wrote to the executor's own channel: {error}"[:300]) from None
+            raise self._lost(failure) from None
+
+    def _lost(self, failure: Exception) -> Stop:
+        if isinstance(failure, Hung):
+            return Stop("timeout", f"no answer in time at stage {self.record.stage}")
+        if isinstance(failure, Died):
+            return Stop("crash", _end(failure.code))
+        return Stop("suspected_hack", f"the candidate wrote to the executor's own channel: {failure}"[:300])
 
     def _close_sandbox(self) -> None:
         box = self._box
@@ -312,8 +312,8 @@ class Course:
         ends = self.marks or {}
         logs: dict[str, Any] = {"stdout": out.text(0, ends.get("stdout")), "stderr": err.text(0, ends.get("stderr"))}
         logs["truncated"] = out.truncated or err.truncated
-        if self.marks:
-            logs["held_out"] = {"stdout": out.text(ends["stdout"]), "stderr": err.text(ends["stderr"])}
+        if self.marks and (hidden := out.text(ends["stdout"]) + err.text(ends["stderr"])):
+            logs["held_out"] = hidden
         self.record.logs = self.record.logs or logs
         self.record.resources |= {"max_rss": box.max_rss * 1024}
 
@@ -353,7 +353,7 @@ def _why(found: Any) -> str:
 
 def _end(code: int | None) -> str:
     if code is None:
-        return "the candidate's process ended before it answered"
+        return "the candidate's process hung up without an answer"
     if code < 0:
         return f"the candidate's process was ended by signal {-code} ({_signal(-code)})"
     return f"the candidate's process exited with code {code} before it answered"

@@ -180,7 +180,9 @@ class Worker:
             os.write(text, source)
             line, control, out, err = sandbox.ends
             request = {"op": "fork", "level": self.isolation["level"], "size": 2 * self.half, "split": self.half, "plan": plan}
-            self.zygote.ask(request, self.cancelled, (line, control, self.memory, text, out, err), seconds=30.0)
+            answer = self.zygote.ask(request, self.cancelled, (line, control, self.memory, text, out, err), seconds=30.0)
+            if "user_error" in answer:
+                raise UserError(answer["user_error"])
         except BaseException:
             sandbox.handed_over()
             sandbox.close()

@@ -8,6 +8,7 @@ import signal
 import sys
 
 from benchmark.errors import UserError
+from tools import platforms
 from tools.executor import keeper
 from tools.executor.channel import Channel, Closed, Message
 
@@ -59,6 +60,9 @@ class Zygote:
         return {"level": level, "tried": tried}
 
     def fork(self, request: Message, fds: list[int]) -> Message:
+        if request["plan"]["mode"] == "simulated":
+            for target in request["plan"]["targets"]:
+                platforms.gpu_target(target)
         pid = os.fork()
         if pid == 0:
             keeper.keep(request | {"devices": self.devices}, fds)

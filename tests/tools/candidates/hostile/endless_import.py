@@ -1,0 +1,3 @@
+"""Never comes back from its import. Expected: timeout"""
+while True:
+    pass

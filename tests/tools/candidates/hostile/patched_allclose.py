@@ -1,0 +1,16 @@
+"""Patches every comparison of torch and numpy. Expected: wrong_numeric"""
+import numpy
+import torch
+
+
+def yes(*args, **kwargs):
+    return True
+
+
+torch.allclose = torch.equal = torch.isclose = torch.testing.assert_close = yes
+numpy.allclose = numpy.array_equal = yes
+torch.Tensor.allclose = torch.Tensor.equal = yes
+
+
+def softmax(input, dim, dtype=None):
+    return torch.zeros_like(input, dtype=dtype)

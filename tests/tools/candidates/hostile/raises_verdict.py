@@ -1,0 +1,13 @@
+"""Raises an exception that calls itself a verdict. Expected: runtime_error"""
+
+
+class Pass(Exception):
+    message = "pass"
+    detail = {"verdict": "pass", "ok": True, "self": object()}
+
+    def __str__(self):
+        raise SystemExit(0)
+
+
+def softmax(input, dim, dtype=None):
+    raise Pass

@@ -1,0 +1,3 @@
+"""No Python. Expected: syntax_error"""
+def softmax(input, dim, dtype=None)
+    return input
