@@ -1,0 +1,184 @@
+"""The author's own small graph: what an operator computes, after views, casts and composite operators are resolved.
+
+Sizes are integers, or Python expressions over names `n_<parameter>_<dim>` that the emitted wrapper defines.
+"""
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+Size = int | str
+SIZE_NAME = re.compile(r"\bn_\w+")
+
+
+class Declined(Exception):
+    """The author cannot write this operator; the message says what it lacks."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """One value. `op` is `input`, `const`, `scalar`, `size`, `iota`, `point`, `reduce`, `matmul`, `view`, `take`, `reshape` or `window`.
+
+    `name`: of an input, scalar or size the wrapper's expression; of a point the function in `ops`; of a reduce the operator; of a window the subscript.
+    `dims`: of a view, per source dim the result's dim (None: index 0); of a reduce the reduced dims (dropped from the shape);
+    of a take, per source dim the result's dim, or `("index", k)`: the value of the k-th index argument.
+    """
+
+    op: str
+    args: tuple["Node", ...] = ()
+    shape: tuple[Size, ...] = ()
+    kind: str = "f"
+    name: str = ""
+    dims: tuple[Any, ...] = ()
+    value: Any = None
+    _hash: int = field(default=0, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        identity = (self.op, tuple(id(a) for a in self.args), self.shape, self.kind, self.name, self.dims, repr(self.value))
+        object.__setattr__(self, "_hash", hash(identity))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+
+class Pool:
+    """Makes nodes; an equal node is made once, so that common parts are shared."""
+
+    def __init__(self) -> None:
+        self.made: dict[tuple[Any, ...], Node] = {}
+
+    def node(self, op: str, *args: Node, shape: tuple[Size, ...] = (), kind: str = "f", name: str = "", dims: tuple[Any, ...] = (),
+             value: Any = None) -> Node:  # fmt: skip
+        key = (op, tuple(id(a) for a in args), shape, kind, name, dims, type(value), repr(value))
+        if key not in self.made:
+            self.made[key] = Node(op, args, shape, kind, name, dims, value)
+        return self.made[key]
+
+    def const(self, value: float | int | bool) -> Node:
+        return self.node("const", kind=kind_of_number(value), value=value)
+
+    def point(self, name: str, *args: Node, kind: str) -> Node:
+        return self.node("point", *args, shape=broadcast(*(a.shape for a in args)), kind=kind, name=name)
+
+    def reduce(self, name: str, x: Node, dims: tuple[int, ...], kind: str, keep: bool = False) -> Node:
+        dims = tuple(sorted(d % max(len(x.shape), 1) for d in dims))
+        kept = tuple(i for i in range(len(x.shape)) if i not in dims)
+        out = self.node("reduce", x, shape=tuple(x.shape[i] for i in kept), kind=kind, name=name, dims=dims)
+        if not x.shape:
+            out = self.node("reduce", x, kind=kind, name=name)
+        if not keep:
+            return out
+        return self.view(out, tuple(1 if i in dims else n for i, n in enumerate(x.shape)), kept)
+
+    def view(self, x: Node, shape: tuple[Size, ...], dims: tuple[int | None, ...]) -> Node:
+        """`x` seen in another order of dims, with dims of size 1 added, dropped or repeated; views of views are composed."""
+        dims = tuple(None if n == 1 else d for n, d in zip(x.shape, dims, strict=True))
+        if shape == x.shape and all(d == i or n == 1 for i, (d, n) in enumerate(zip(dims, x.shape, strict=True))):
+            return x
+        if x.op == "view":
+            dims = tuple(None if d is None else dims[d] for d in x.dims)
+            return self.view(x.args[0], shape, dims)
+        return self.node("view", x, shape=shape, kind=x.kind, dims=dims)
+
+    def mean(self, x: Node, dims: tuple[int, ...], keep: bool) -> Node:
+        total = self.reduce("sum", x, dims, "f", keep)
+        return self.point("div", total, self.size([x.shape[d] for d in dims]), kind="f")
+
+    def size(self, sizes: list[Size]) -> Node:
+        """The product of `sizes` as a value."""
+        return self.expression(product(sizes))
+
+    def expression(self, text: Size) -> Node:
+        if isinstance(text, int):
+            return self.const(text)
+        return self.node("size", kind="i", name=text)
+
+
+def kind_of_number(value: object) -> str:
+    return "b" if isinstance(value, bool) else "i" if isinstance(value, int) else "f"
+
+
+def product(sizes: list[Size]) -> Size:
+    """The product of sizes, known ones multiplied out."""
+    known, names = 1, []
+    for n in sizes:
+        if isinstance(n, int):
+            known *= n
+        else:
+            names.append(n if re.fullmatch(r"\w+", n) else f"({n})")
+    if not names:
+        return known
+    return "*".join([*sorted(names), *([str(known)] if known != 1 else [])])
+
+
+def broadcast(*shapes: tuple[Size, ...]) -> tuple[Size, ...]:
+    rank = max((len(s) for s in shapes), default=0)
+    result: list[Size] = [1] * rank
+    for shape in shapes:
+        for i, n in enumerate(shape, rank - len(shape)):
+            if result[i] == 1:
+                result[i] = n
+            elif n not in (1, result[i]):
+                raise Declined(f"cannot tell whether sizes {result[i]} and {n} agree")
+    return tuple(result)
+
+
+def walk(roots: tuple[Node, ...]) -> list[Node]:
+    """Every node below `roots`, operands first."""
+    seen: dict[Node, None] = {}
+
+    def visit(node: Node) -> None:
+        if node not in seen:
+            for a in node.args:
+                visit(a)
+            seen[node] = None
+
+    for root in roots:
+        visit(root)
+    return list(seen)
+
+
+def fits_int8(node: Node) -> bool:
+    """Whether every value is a whole number of int8's range, by the graph alone."""
+    if node.op in ("view", "reshape", "window"):
+        return fits_int8(node.args[0])
+    if node.op == "input":
+        return node.value == "int8"
+    if node.op != "point":
+        return False
+    if node.name == "int8":
+        return True
+    if node.name in ("cast", "int16", "int32", "half", "bfloat16"):
+        return fits_int8(node.args[0])
+    return _bounded(node) and _whole(node)
+
+
+def _whole(node: Node) -> bool:
+    if node.op == "const":
+        return float(node.value).is_integer()
+    if node.name in ("maximum", "minimum"):
+        return all(_whole(a) for a in node.args)
+    return node.name in ("round", "floor", "ceil", "trunc") or fits_cast(node)
+
+
+def fits_cast(node: Node) -> bool:
+    return node.op == "point" and node.kind == "i" and node.name == "cast"
+
+
+def _bounded(node: Node) -> bool:
+    low, high = _bounds(node)
+    return low >= -128 and high <= 127
+
+
+def _bounds(node: Node) -> tuple[float, float]:
+    if node.op == "const":
+        return float(node.value), float(node.value)
+    if node.op == "point" and node.name in ("maximum", "minimum"):
+        (a, b), (c, d) = (_bounds(x) for x in node.args)
+        return (max(a, c), max(b, d)) if node.name == "maximum" else (min(a, c), min(b, d))
+    if node.op == "point" and node.name in ("round", "floor", "ceil", "trunc", "cast"):
+        return _bounds(node.args[0])
+    return float("-inf"), float("inf")

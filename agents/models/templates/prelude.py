@@ -1,0 +1,169 @@
+"""What every module of the author's begins with: helpers that lay tensors out for kernels and choose launches."""
+
+IMPORTS = '''\
+import math
+from operator import truediv
+
+import torch
+import triton
+import triton.language as tl
+from triton.language.extra import libdevice
+'''
+
+HELPERS = '''\
+_TL = {torch.float16: tl.float16, torch.bfloat16: tl.bfloat16, torch.float32: tl.float32, torch.float64: tl.float64, torch.int8: tl.int8}
+
+
+def _kind(value, rank=True):
+    """What of an argument decides how it is computed: kind and rank of a tensor, presence of anything else."""
+    if isinstance(value, torch.Tensor):
+        kind = "f" if value.dtype.is_floating_point else "b" if value.dtype == torch.bool else "i"
+        return (kind, value.dim()) if rank else kind
+    if isinstance(value, torch.dtype):
+        return "f" if value.is_floating_point else str(value)
+    if isinstance(value, (list, tuple)):
+        return tuple(_kind(v, rank) for v in value)
+    return None if value is None else "n"
+
+
+def _value(value):
+    return tuple(value) if isinstance(value, (list, tuple)) else value
+
+
+_READ = {"kind": _kind, "class": lambda value: _kind(value, False), "value": _value}
+
+
+def _plan(given):
+    for how, plans in PLANS:
+        key = tuple(_READ[h](v) for h, v in zip(how, given))
+        for units, plan in plans.get(key, ()):
+            if all(given[i].size(d) == 1 for i, d in units):
+                return plan
+    raise ValueError("these arguments are not covered")
+
+
+def _size(*sizes):
+    if len(set(sizes)) > 1:
+        raise ValueError(f"sizes {sizes} do not agree")
+    return sizes[0]
+
+
+def _accumulate(*dtypes):
+    """The dtype that floating values are computed in."""
+    return torch.float64 if torch.float64 in dtypes else torch.float32
+
+
+def _power(n):
+    return triton.next_power_of_2(max(n, 1))
+
+
+def _warps(elements):
+    return min(max(elements // 512, 1), WARPS)
+
+
+def _strides(tensor, dims):
+    return [0 if d is None or tensor.size(d) == 1 else tensor.stride(d) for d in dims]
+
+
+def _join(sizes, strides, rank, join=True):
+    """Joins neighbouring dims that every tensor walks as one; leading dims of size 1 fill up to `rank`."""
+    joined = []
+    for i, n in enumerate(sizes):
+        now = [s[i] for s in strides]
+        if join and n == 1:
+            continue
+        if join and joined and all(a == b * n for a, b in zip(joined[-1][1], now)):
+            joined[-1] = (joined[-1][0] * n, now)
+        else:
+            joined.append((n, now))
+    joined = [(1, [0] * len(strides))] * (rank - len(joined)) + joined
+    flat = all(n == 1 for n, _ in joined[:-1])
+    return [n for n, _ in joined], [[s[k] for _, s in joined] for k in range(len(strides))], flat
+'''
+
+POINTWISE = '''\
+
+
+def _pointwise(kernel, sizes, operands, join=True, **rest):
+    """Launches a kernel over all elements. An operand is a tensor, its dim along each size, and its dims that are looked up."""
+    rank = len(sizes)
+    total = math.prod(sizes)
+    if total == 0:
+        return
+    n, strides, flat = _join(sizes, [_strides(t, dims) for t, dims, _ in operands], rank, join)
+    lookups = [_strides(t, looked) for t, _, looked in operands]
+    walked = [s for a, b in zip(strides, lookups) for s in (*a, *b)]
+    rest |= {"FLAT_O": flat} if rank > 1 else {}
+    kernel[(triton.cdiv(total, BLOCK),)](*(t for t, _, _ in operands), total, *n[1:], *walked, **rest, B=BLOCK, num_warps=_warps(BLOCK))
+
+
+def _elementwise(kernel, tensors, out, **rest):
+    """The same for tensors that are broadcast to the result, whatever their rank."""
+    tensors = [t.expand(out.shape) for t in tensors] + [out]
+    every = range(out.dim())
+    n, _, _ = _join(out.shape, [_strides(t, every) for t in tensors], 4)
+    if len(n) > 4:
+        tensors = [t.contiguous() for t in tensors]
+    if out.numel() == 0:
+        return
+    n, strides, flat = _join(out.shape, [_strides(t, every) for t in tensors], 4)
+    walked = [s for a in strides for s in a]
+    kernel[(triton.cdiv(out.numel(), BLOCK),)](*tensors, out.numel(), *n[1:], *walked, **rest, FLAT_O=flat, B=BLOCK, num_warps=_warps(BLOCK))
+'''
+
+ROWS = '''\
+
+
+@triton.jit
+def _product(a, b):
+    return a * b
+
+
+def _rows(kernels, outer, inner, operands, join=True, **rest):
+    """Launches a reduction over `inner` for each index of `outer`: in one pass where a row fits in a tile, else looped."""
+    on, o_strides, o_flat = _join(outer, [_strides(t, o) for t, o, _, _ in operands], len(outer), join)
+    n, i_strides, i_flat = _join(inner, [_strides(t, i) for t, _, i, _ in operands], len(inner), join)
+    n_rows, n_cols = math.prod(on), math.prod(n)
+    if n_rows == 0:
+        return
+    lookups = [_strides(t, looked) for t, _, _, looked in operands]
+    walked = [s for a, b, c in zip(o_strides, i_strides, lookups) for s in (*a, *b, *c)]
+    rest |= ({"FLAT_O": o_flat} if len(outer) > 1 else {}) | ({"FLAT_I": i_flat} if len(inner) > 1 else {})
+    across = bool(outer and inner) and 0 < o_strides[0][-1] < i_strides[0][-1]
+    width = _power(n_cols)
+    if width * (min(ACROSS, _power(n_rows)) if across else 1) <= ONCE:
+        kernel, columns = kernels[0], width
+        rows = min(_power(n_rows), max(ACROSS if across else 1, ROW_TILE // width))
+        rows = max(1, min(rows, ONCE // width))
+    else:
+        rows = min(ACROSS, _power(n_rows)) if across else 1
+        kernel, columns = kernels[1], max(SWEEP // rows, 16)
+    grid = (triton.cdiv(n_rows, rows),)
+    kernel[grid](*(t for t, *_ in operands), n_rows, *on[1:], n_cols, *n[1:], *walked, **rest, R=rows, B=columns, num_warps=_warps(rows * columns))
+'''
+
+MATMUL = '''\
+
+
+def _matmul(kernel, size, left, right, operands, kind, acc, **rest):
+    """Launches a product over `size` = (batch, M, N, K). An operand of the epilogue has its dims along batch, M and N."""
+    batch, m, n, k = size
+    if batch * m * n == 0:
+        return
+    dtypes = {left[0].dtype, right[0].dtype}
+    wide = False
+    if dtypes == {torch.int8}:
+        dot, total = tl.int8, tl.int32
+    elif kind == "i" or acc == torch.float64:
+        dot = total = tl.int64 if kind == "i" else tl.float64
+        wide = True
+    else:
+        dot, total = (_TL[left[0].dtype] if len(dtypes) == 1 else tl.float32), tl.float32
+    bm, bn, bk = (16, 16, 16) if wide else IEEE_TILE if dot == tl.float32 else TILE
+    bm, bn, bk = min(bm, max(_power(m), 16)), min(bn, max(_power(n), 16)), min(bk, max(_power(k), 32 if dot == tl.int8 else 16))
+    walked = [s for t, b, i, j, looked in operands for s in (*_strides(t, (*b, *i, *j)), *_strides(t, looked))]
+    grid = (triton.cdiv(m, bm) * triton.cdiv(n, bn), batch)
+    warps = 8 if bm * bn >= 128 * 128 else 4
+    kernel[grid](left[0], right[0], *(t for t, *_ in operands), m, n, k, *_strides(*left), *_strides(*right), *walked, **rest, DOT=dot, SUM=total, WIDE=wide,
+                 BM=bm, BN=bn, BK=bk, GROUP=8, num_warps=warps, num_stages=STAGES)
+'''

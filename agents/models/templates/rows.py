@@ -1,0 +1,144 @@
+"""Kernels of pointwise and rows stages: the pointwise tile, the one-pass tile, the looped tile and the split reduction."""
+
+from collections.abc import Callable
+
+from agents.models.templates.graph import Node, walk
+from agents.models.templates.kernels import LAST, Group, Kernel, Tile, neutral
+from agents.models.templates.ops import convert
+from agents.models.templates.schedule import Index, Stage
+
+ACCUMULATOR = {"f": "ACC", "i": "tl.int64", "b": "tl.int32"}
+
+
+def pointwise(stage: Stage, tensor: Callable[[Node], str], out: str) -> Kernel:
+    """One program per block of elements, counted along all dims."""
+    tile = Tile(stage, [Group("o", stage.outer, "rows", "n_rows", "FLAT_O")], tensor)
+    tile.outside += ["rows = tl.program_id(0).to(tl.int64) * B + tl.arange(0, B)", *tile.groups[0].lines()]
+    value, _ = tile.value(stage.root, stage.index)
+    tile.store(out, stage.index, value, "o")
+    return Kernel(tile.outside, list(tile.loads.values()), tile.scalars, tile.sizes)
+
+
+class RowTile(Tile):
+    """A tile of R rows by B columns. One-pass: the rows fit. Looped: one sweep over the columns per level of reduction, and one to write."""
+
+    unit = "(1, 1)"
+
+    def __init__(self, stage: Stage, tensor: Callable[[Node], str], looped: bool):
+        outer = Group("o", stage.outer, "rows", "n_rows", "FLAT_O")
+        self.columns = Group("i", stage.inner, "cols", "n_cols", "FLAT_I")
+        super().__init__(stage, [outer, self.columns], tensor)
+        self.looped = looped
+        self.outside += ["rows = tl.program_id(0).to(tl.int64) * R + tl.arange(0, R)[:, None]", *outer.lines()]
+        if not looped:
+            self.outside += ["cols = tl.arange(0, B).to(tl.int64)[None, :]", *self.columns.lines()]
+        self.nan = not any(n.op == "point" and n.name == "exp" for n in walk((stage.root,)))
+
+    def write(self, out: str) -> None:
+        levels = sorted({level for _, _, level in self.stage.reductions})
+        for level in levels:
+            self.sweep([(n, i) for n, i, at in self.stage.reductions if at == level])
+        wide = any(a in self.stage.inner for a in self.stage.index)
+        if self.looped and wide:
+            self.begin()
+        value, deps = self.value(self.stage.root, self.stage.index)
+        self.store(out, self.stage.index, value, "oi" if wide else "o")
+        if self.looped and wide:
+            self.end()
+
+    def sweep(self, reductions: list[tuple[Node, Index]]) -> None:
+        """Computes reductions of one level; looped, by lanes that are joined after the loop."""
+        if not self.looped:
+            for node, index in reductions:
+                masked = self.masked(node, index)
+                position = "cols" if node.name.startswith("arg") else ""
+                self.known[node, index] = (self.join(node, masked, position), frozenset("o"))
+            return
+        self.begin()
+        lanes = [self.lane(node, index) for node, index in reductions]
+        self.end()
+        for (node, index), (lane, position) in zip(reductions, lanes, strict=True):
+            self.known[node, index] = (self.join(node, lane, position), frozenset("o"))
+
+    def begin(self) -> None:
+        self.inside = []
+
+    def end(self) -> None:
+        head = ["cols = (start + tl.arange(0, B)).to(tl.int64)[None, :]", *self.columns.lines()]
+        self.outside += [f"for start in range({self.bounds()}, B):", *(f"    {line}" for line in [*head, *self.inside])]
+        self.inside = self.outside
+        self.known = {k: v for k, v in self.known.items() if "i" not in v[1]}
+
+    def bounds(self) -> str:
+        return "0, n_cols"
+
+    def masked(self, node: Node, index: Index) -> str:
+        """A reduction's operand over the tile, with its neutral element where there is nothing."""
+        arg = node.args[0]
+        value, _ = self.value(arg, self.stage.full(node, index))
+        if arg.op in ("const", "size", "scalar") or value.isidentifier() is False:
+            value = self.wrap(value, arg.kind)
+        wanted = "b" if node.name in ("any", "all") else arg.kind
+        value = convert(value, arg.kind, wanted)
+        value = f"{value}.to(tl.int32)" if wanted == "b" else value
+        return self.new(f"tl.where({self.mask(frozenset('oi'))}, {value}, {neutral_of(node)})", frozenset("oi"), "m")
+
+    def lane(self, node: Node, index: Index) -> tuple[str, str]:
+        lane, position = f"lane{self.counter}", f"where{self.counter}"
+        masked = self.masked(node, index)
+        dtype = ACCUMULATOR[node.args[0].kind]
+        self.outside.append(f"{lane} = tl.full((R, B), {neutral_of(node)}, {dtype})")
+        name = node.name
+        if name in ("sum", "prod"):
+            self.inside.append(f"{lane} {'+' if name == 'sum' else '*'}= {masked}")
+        elif name in ("any", "max", "all", "min"):
+            function = "maximum" if name in ("any", "max") else "minimum"
+            keep = ", propagate_nan=tl.PropagateNan.ALL" if self.nan and dtype == "ACC" else ""
+            self.inside.append(f"{lane} = tl.{function}({lane}, {masked}{keep})")
+        else:
+            self.outside.append(f"{position} = tl.zeros((R, B), tl.int64) + tl.arange(0, B)[None, :]")
+            sign = ">" if name == "argmax" else "<"
+            better = self.new(f"({masked} {sign} {lane}) | (({masked} != {masked}) & ({lane} == {lane}))", frozenset("oi"), "better")
+            self.inside += [f"{position} = tl.where({better}, cols, {position})", f"{lane} = tl.where({better}, {masked}, {lane})"]
+        return lane, position
+
+    def join(self, node: Node, lane: str, position: str) -> str:
+        """The reduction over a tile's columns, as one value per row."""
+        name, row = node.name, frozenset("o")
+        if name == "sum":
+            return self.new(f"tl.sum({lane}, 1, keep_dims=True)", row, "r")
+        if name == "prod":
+            return self.new(f"tl.reduce({lane}, 1, _product, keep_dims=True)", row, "r")
+        if name in ("any", "all"):
+            return self.new(f"tl.{'max' if name == 'any' else 'min'}({lane}, 1, keep_dims=True) != 0", row, "r")
+        function = "max" if name.endswith("max") else "min"
+        best = self.new(f"tl.{function}({lane}, 1, keep_dims=True)", row, "r")
+        if node.args[0].kind != "f" or (name == function and not self.nan):
+            lost = ""
+        else:
+            lost = self.new(f"tl.max(({lane} != {lane}).to(tl.int32), 1, keep_dims=True) != 0", row, "nan")
+        if name == function:
+            return self.new(f'tl.where({lost}, float("nan"), {best})', row, "r") if lost else best
+        hit = f"tl.where({lost}, {lane} != {lane}, {lane} == {best})" if lost else f"{lane} == {best}"
+        return self.new(f"tl.min(tl.where({hit}, {position} + tl.zeros((R, B), tl.int64), {LAST}), 1, keep_dims=True)", row, "r")
+
+
+def neutral_of(node: Node) -> str:
+    return neutral(node.args[0], node.name)
+
+
+def one_pass(stage: Stage, tensor: Callable[[Node], str], out: str) -> Kernel:
+    return _rows(RowTile(stage, tensor, looped=False), out)
+
+
+def looped(stage: Stage, tensor: Callable[[Node], str], out: str, like: Kernel) -> Kernel:
+    tile = RowTile(stage, tensor, looped=True)
+    kernel = _rows(tile, out)
+    order = {x.name: i for i, x in enumerate(like.loads)}
+    kernel.loads.sort(key=lambda x: order[x.name])
+    return kernel
+
+
+def _rows(tile: RowTile, out: str) -> Kernel:
+    tile.write(out)
+    return Kernel(tile.outside, list(tile.loads.values()), tile.scalars, tile.sizes)
