@@ -137,7 +137,7 @@ async def repair(state: Branch, runtime: "Runtime[Context]") -> Update:
     assert lineage["last"] is not None
     brief = runtime.context.brief("repairer", lineage["last"], lessons=state["lessons"])
     attempt = await write(runtime.context, state, brief, (lineage["last"],), note=lineage["note"])
-    if attempt["kernel"] is None:  # The code to repair is still the last there is.
+    if attempt["kernel"] is None and not attempt["declined"]:  # The code to repair is still the last there is.
         return {"lineages": {str(state["number"]): {**lineage, "repairs": lineage["repairs"] + 1, "lesson": ""}}}
     return grown(state, attempt, lineage["repairs"] + 1)
 

@@ -150,6 +150,16 @@ async def test_a_model_that_declines_ends_it_after_one_round() -> None:
     assert (record.end_reason, len(lines)) == ("declined", 2)
 
 
+async def test_a_repair_that_is_declined_is_not_asked_for_again() -> None:
+    def script(request: Request) -> str | Reply:
+        if request.identity.role == "repairer" and request.identity.lineage == 0:
+            return Reply("not mine", "m", finish_reason="declined")
+        return "Lesson: none" if request.identity.role == "reflector" else fenced("timeout")
+
+    _, lines, _ = await run(script, rounds=3)
+    assert [a["role"] for a in lines if a["attempt"].endswith("00.00")] == ["generator", "repairer", "generator"]
+
+
 async def test_a_broken_task_ends_it_with_its_reason() -> None:
     record, lines, _ = await run(by_role(generator=lambda _: "task_invalid"))
     assert (record.end_reason, record.error, len(lines)) == ("error", "it is task_invalid", 2)
