@@ -26,7 +26,7 @@ def clauses(task: Task) -> list[str]:
     contract = task.contract
     written = ", ".join(f"`{name}`" for name in contract.mutates)
     return [
-        f"`{task.entry_name}` is called with keyword arguments by the names of the signature, and there are no others.",
+        f"`{task.entry_name}` takes the parameters of the signature, in its order and with its defaults, and no others.",
         "The result has the shape and the dtype that the reference returns, on the device of the inputs.",
         f"It writes {written} and leaves every other argument as it is." if written else
         "It returns new tensors: no argument is written, and the result shares no memory with one.",
