@@ -73,7 +73,7 @@ A100 = HardwareSheet(
     max_threads_per_block=1024,
     l2_bytes=40 << 20,
     warp_size=32,
-    source="NVIDIA A100 Tensor Core GPU Architecture whitepaper v1.0; A100 80GB SXM datasheet; CUDA C++ Programming Guide, compute capability 8.0",
+    source="NVIDIA A100 Tensor Core GPU Architecture whitepaper v1.0; A100 SXM datasheet; CUDA C++ Programming Guide, 8.0",
 )
 SHEETS = {"h100": H100, "h200": H200, "a100": A100}
 

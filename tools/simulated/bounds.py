@@ -28,7 +28,7 @@ class Bounds:
     """The storages behind a launch's arguments, as sorted address ranges."""
 
     def __init__(self, kernel: str, arguments: dict[str, Any]) -> None:
-        ranges = {}
+        ranges: dict[tuple[int, int], str] = {}
         for name, value in arguments.items():
             for tensor in tensors(getattr(value, "base", value)):
                 storage = raw(tensor).untyped_storage()

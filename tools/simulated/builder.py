@@ -20,30 +20,30 @@ from tools.simulated import libdevice
 from tools.simulated.bounds import NOWHERE, poison
 from tools.simulated.narrow import as_float, from_float, is_bf16, narrow, to_tf32, widen, widened
 
-_FLOAT_OPS = """fadd fsub fmul fdiv frem fneg precise_divf approx_divf minimumf minnumf maximumf maxnumf fma clampf cos sin exp exp2 log
-log2 sqrt precise_sqrt rsqrt erf floor ceil""".split()
+_FLOAT_OPS = (
+    "fadd", "fsub", "fmul", "fdiv", "frem", "fneg", "precise_divf", "approx_divf", "minimumf", "minnumf", "maximumf", "maxnumf", "fma",
+    "clampf", "cos", "sin", "exp", "exp2", "log", "log2", "sqrt", "precise_sqrt", "rsqrt", "erf", "floor", "ceil",
+)  # fmt: skip
 _COMPARISONS = [name for name in vars(InterpreterBuilder) if name.startswith("create_fcmp")]
-_FLOAT_ADD = {ir.ATOMIC_OP.FADD: np.add, ir.ATOMIC_OP.XCHG: lambda old, new: new}
+_BF16_ATOMICS: dict[Any, Callable] = {ir.ATOMIC_OP.FADD: np.add, ir.ATOMIC_OP.XCHG: lambda old, new: new}
 
 
 class Builder(InterpreterBuilder):
     """What kernels run on. bf16 is calculated in fp32 and rounded to nearest even once per operation."""
 
+    options: interpreter.InterpreterOptions
+
     def __init__(self) -> None:
         super().__init__()
         self.bounds = NOWHERE
-        self.prefer(self.options.default_dot_input_precision)
+        self.options = _options(self.options, self.options.default_dot_input_precision)
 
     def prefer(self, dot_precision: str) -> None:
         """Sets what `tl.dot` on fp32 means when the kernel does not say; the target's compiler decides it."""
-        known = (*self.options.allowed_dot_input_precisions, "bf16x3", "bf16x6")
-        self.options = dataclasses.replace(
-            self.options,
-            default_dot_input_precision=dot_precision,
-            allowed_dot_input_precisions=tuple(dict.fromkeys(known)),
-            # The checks for integer overflow are compiled out without debug, and here they cost more than the kernel.
-            sanitize_overflow=False,
-        )
+        self.options = _options(self.options, dot_precision)
+
+    def get_bf16(self, value: float) -> TensorHandle:
+        return TensorHandle(narrow(np.array([value], dtype=np.float32)), tl.bfloat16)
 
     def cast_impl(self, src: TensorHandle, dst_type: Any) -> TensorHandle:
         return from_float(as_float(src), dst_type)
@@ -77,12 +77,9 @@ class Builder(InterpreterBuilder):
         return self.bounds.outside(ptrs.data, mask.data, size, kind, self.grid_idx)
 
     def create_erf(self, arg: TensorHandle) -> TensorHandle:
-        if is_bf16(arg):
-            return TensorHandle(narrow(torch.erf(torch.from_numpy(widen(arg.data))).numpy()), arg.dtype)
         return TensorHandle(torch.erf(torch.from_numpy(np.ascontiguousarray(arg.data))).numpy(), arg.dtype.scalar)
 
     def create_rsqrt(self, arg: TensorHandle) -> TensorHandle:
-        arg = widened(arg)
         return TensorHandle(np.reciprocal(np.sqrt(arg.data)), arg.dtype.scalar)
 
     def create_dot(self, a: TensorHandle, b: TensorHandle, d: TensorHandle, input_precision: Any, *rest: Any) -> TensorHandle:
@@ -104,15 +101,14 @@ class Builder(InterpreterBuilder):
             mask = TensorHandle(mask.data & ~bad, tl.int1)
         if not is_bf16(val):
             return super().create_atomic_rmw(rmwOp, ptr, val, mask, *rest)
-        combine = _FLOAT_ADD[rmwOp]
+        combine = _BF16_ATOMICS[rmwOp]
         pointers, values, lanes = np.broadcast_arrays(ptr.data, val.data, mask.data)
         before = np.zeros(pointers.shape, np.uint16)
-        one = np.ones(1, bool)
-        for lane in zip(*np.nonzero(lanes)):
-            here = TensorHandle(np.ascontiguousarray(pointers[lane]).reshape(1), ptr.dtype)
-            old = self.create_masked_load(here, TensorHandle(one, tl.int1), None, None, False).data
-            new = narrow(combine(widen(old), widen(values[lane].reshape(1))))
-            self.create_masked_store(here, TensorHandle(new, tl.bfloat16), TensorHandle(one, tl.int1), None)
+        one, nothing = np.ones(1, bool), np.zeros(1, np.uint16)
+        for lane in zip(*np.nonzero(lanes), strict=True):
+            here = np.ascontiguousarray(pointers[lane]).reshape(1)
+            old = interpreter._interpreter.load(here, one, nothing, nothing.dtype)
+            interpreter._interpreter.store(here, narrow(combine(widen(old), widen(values[lane].reshape(1)))), one)
             before[lane] = old[0]
         return TensorHandle(before, val.dtype.scalar)
 
@@ -120,6 +116,17 @@ class Builder(InterpreterBuilder):
         self, lib_name: str, lib_path: str, symbol: str, args: list[TensorHandle], ret_type: Any, is_pure: bool
     ) -> TensorHandle:
         return libdevice.call(symbol, args, ret_type)
+
+
+def _options(options: interpreter.InterpreterOptions, dot_precision: str) -> interpreter.InterpreterOptions:
+    known = (*options.allowed_dot_input_precisions, "bf16x3", "bf16x6")
+    return dataclasses.replace(
+        options,
+        default_dot_input_precision=dot_precision,
+        allowed_dot_input_precisions=tuple(dict.fromkeys(known)),
+        # The checks for integer overflow are compiled out without debug, and here they cost more than the kernel.
+        sanitize_overflow=False,
+    )
 
 
 def _boolean(mask: TensorHandle) -> TensorHandle:
@@ -142,7 +149,7 @@ def _in_fp32(operation: Callable) -> Callable:
 
 
 for _name in [f"create_{op}" for op in _FLOAT_OPS] + _COMPARISONS:
-    if _name in vars(InterpreterBuilder) and _name not in ("create_erf",):
+    if hasattr(Builder, _name):
         setattr(Builder, _name, _in_fp32(getattr(Builder, _name)))
 
 builder = Builder()

@@ -58,14 +58,17 @@ class _Where(contextlib.nullcontext):
 
 
 class _Generator(torch.Generator):
+    """A host generator that says where it was asked to be."""
+
+    where: torch.device
+
     def __new__(cls, device: Any = "cpu") -> "_Generator":
         made = super().__new__(cls)
-        made._where = DEVICE if on_device(device) else torch.device("cpu")
+        made.where = DEVICE if on_device(device) else torch.device("cpu")
         return made
 
-    @property
-    def device(self) -> torch.device:
-        return self._where
+    def __getattribute__(self, name: str) -> Any:
+        return super().__getattribute__("where" if name == "device" else name)
 
 
 class _Autocast(torch.autocast):
@@ -102,20 +105,27 @@ def install(patches: Patches, sheet: HardwareSheet) -> None:
     """Replaces the parts of `torch.cuda` that touch a device, until `patches` are restored."""
     facts = properties(sheet)
     stream = Stream()
-    memory = sheet.memory_bytes
-    answers = dict(
-        _lazy_init=None, init=None, is_available=True, is_initialized=True, device_count=1, current_device=DEVICE.index, set_device=None,
-        synchronize=None, empty_cache=None, ipc_collect=None, get_device_properties=facts, get_device_name=sheet.name,
-        get_device_capability=(facts.major, facts.minor), current_stream=stream, default_stream=stream, set_stream=None,
-        is_bf16_supported=True, memory_allocated=0, max_memory_allocated=0, memory_reserved=0, max_memory_reserved=0,
-        reset_peak_memory_stats=None, mem_get_info=(memory, memory), manual_seed=None, manual_seed_all=None,
-        is_current_stream_capturing=False, get_arch_list=[f"sm_{sheet.arch}"],
-    )  # fmt: skip
+    answers: dict[str, Any] = {
+        **dict.fromkeys(("_lazy_init", "init", "set_device", "synchronize", "empty_cache", "ipc_collect", "set_stream")),
+        **dict.fromkeys(("reset_peak_memory_stats", "manual_seed", "manual_seed_all")),
+        **dict.fromkeys(("is_available", "is_initialized", "is_bf16_supported"), True),
+        **dict.fromkeys(("memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved"), 0),
+        "device_count": 1,
+        "current_device": DEVICE.index,
+        "get_device_properties": facts,
+        "get_device_name": sheet.name,
+        "get_device_capability": (facts.major, facts.minor),
+        "current_stream": stream,
+        "default_stream": stream,
+        "is_current_stream_capturing": False,
+        "mem_get_info": (sheet.memory_bytes, sheet.memory_bytes),
+        "get_arch_list": [f"sm_{sheet.arch}"],
+    }
     for name, value in answers.items():
         patches.set(torch.cuda, name, _answer(value))
     patches.set(torch.cuda, "stream", lambda stream: contextlib.nullcontext(stream))
-    for name, value in dict(Stream=Stream, ExternalStream=Stream, Event=Event, device=_Where, device_of=_Where).items():
-        patches.set(torch.cuda, name, value)
+    for owned, kind in (("Stream", Stream), ("ExternalStream", Stream), ("Event", Event), ("device", _Where), ("device_of", _Where)):
+        patches.set(torch.cuda, owned, kind)
     patches.set(torch.cuda.amp, "autocast", lambda enabled=True, dtype=torch.float16, **_: _Autocast(DEVICE.type, dtype, enabled))
     for owner in (torch, torch.amp, torch.amp.autocast_mode):
         patches.set(owner, "autocast", _Autocast)

@@ -23,15 +23,15 @@ class _Utils:
 
     def get_device_properties(self, device: int) -> dict[str, int]:
         sheet = self._sheet
-        return dict(
-            max_shared_mem=sheet.shared_per_block,
-            max_num_regs=sheet.registers_per_multiprocessor,
-            multiprocessor_count=sheet.multiprocessors,
-            warpSize=sheet.warp_size,
-            sm_clock_rate=1,
-            mem_clock_rate=1,
-            mem_bus_width=1,
-        )
+        return {
+            "max_shared_mem": sheet.shared_per_block,
+            "max_num_regs": sheet.registers_per_multiprocessor,
+            "multiprocessor_count": sheet.multiprocessors,
+            "warpSize": sheet.warp_size,
+            "sm_clock_rate": 1,
+            "mem_clock_rate": 1,
+            "mem_bus_width": 1,
+        }
 
     def load_binary(self, name: str, binary: bytes, shared: int, device: int) -> tuple[int, int, int, int, int]:
         """Module, function, registers, spills, most threads. Kernels that size their grid by occupancy read the real registers."""

@@ -3,8 +3,8 @@
 from typing import Any
 
 
-class _Explained:
-    """An exception of one sentence (`message`) with what a model can use (`detail`)."""
+class _Explained(BaseException):
+    """One sentence (`message`) with what a model can use (`detail`)."""
 
     def __init__(self, message: str, **detail: Any) -> None:
         super().__init__(message)
@@ -36,5 +36,5 @@ class NotOnHost(DeviceMismatch, TypeError):
     """numpy was given a device tensor."""
 
 
-class Unsupported(_Explained, BaseException):
+class Unsupported(_Explained):
     """The simulated device cannot do this; a GPU might. No `Exception`, so that a candidate's fallback does not hide it."""

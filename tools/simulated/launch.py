@@ -1,6 +1,5 @@
 """Compile, then interpret: what happens at each kernel launch."""
 
-import time
 import traceback
 import warnings
 from dataclasses import dataclass, field
@@ -38,7 +37,7 @@ class TargetLog:
     seen: set[str] = field(default_factory=set)
 
     def to_dict(self) -> dict[str, Any]:
-        return dict(target=self.target, kernels=self.kernels, seconds=self.seconds, error=self.error)
+        return {"target": self.target, "kernels": self.kernels, "seconds": self.seconds, "error": self.error}
 
     def add(self, kernel: Any) -> None:
         if kernel.hash in self.seen:
@@ -47,7 +46,7 @@ class TargetLog:
         binary = kernel.kernel
         used = platforms.usage(self.target, binary, kernel.metadata.name, kernel.metadata.shared)
         self.kernels.append(
-            dict(name=kernel.metadata.name, registers=used.registers, spills=used.spills, shared_bytes=used.shared_bytes)
+            {"name": kernel.metadata.name, "registers": used.registers, "spills": used.spills, "shared_bytes": used.shared_bytes}
         )
 
 
@@ -64,18 +63,14 @@ def refused(jit: JITFunction, target: str, error: Exception) -> CompileFailed | 
     if not any(frame.name == "_do_compile" for frame in traceback.extract_tb(error.__traceback__)):
         message = str(error).replace("dynamic_func()", f"{jit.__name__}()")
         return LaunchFailed(message, kernel=jit.__name__, type=type(error).__name__)
-    while _is_compilers(error.__cause__):
-        error = error.__cause__
+    while isinstance(cause := error.__cause__, Exception) and type(cause).__module__.startswith("triton"):
+        error = cause
     rule = str(getattr(error, "error_message", None) or error.__cause__ or error).strip()[-_MOST_RULE:]
     name = type(error.__cause__ or error).__name__
     line, text = _place(jit, getattr(error, "src", ""), getattr(getattr(error, "node", None), "lineno", None))
     where = f" at line {line}" if line else ""
     message = f"{jit.__name__} does not compile for {target}{where}: {rule.splitlines()[0] if rule else name}"
     return CompileFailed(message, target=target, kernel=jit.__name__, line=line, source=text, rule=rule, type=name)
-
-
-def _is_compilers(error: BaseException | None) -> bool:
-    return error is not None and type(error).__module__.startswith("triton")
 
 
 def _place(jit: JITFunction, source: str, line: int | None) -> tuple[int | None, str]:
@@ -93,7 +88,7 @@ def _place(jit: JITFunction, source: str, line: int | None) -> tuple[int | None,
 
 def grid_of(grid: Any, jit: JITFunction) -> tuple[int, int, int]:
     x, y, z = (*grid, 1, 1)[:3]
-    for axis, size in zip("xyz", (x, y, z)):
+    for axis, size in zip("xyz", (x, y, z), strict=True):
         if not hasattr(size, "__index__"):
             raise LaunchFailed(f"The grid of {jit.__name__} must be integers, not {type(size).__name__} ({axis}).", kernel=jit.__name__)
     if y > _MOST_YZ or z > _MOST_YZ or min(x, y, z) < 0:
@@ -112,7 +107,9 @@ def interpret(jit: JITFunction, grid: tuple[int, int, int], values: tuple) -> li
     with torch._C.DisableTorchFunction(), np.errstate(all="ignore"), warnings.catch_warnings(), language.language():
         warnings.simplefilter("ignore")
         fn = language.rewritten(jit)
-        arguments = {p.name: value if p.is_constexpr else argument(value, p.annotation_type) for p, value in zip(jit.params, values)}
+        arguments = {
+            p.name: value if p.is_constexpr else argument(value, p.annotation_type) for p, value in zip(jit.params, values, strict=True)
+        }
         builder.set_grid_dim(x, y, z)
         builder.bounds = Bounds(jit.__name__, {p.name: value for p, value in zip(jit.params, values, strict=True)})
         try:
@@ -128,9 +125,9 @@ def interpret(jit: JITFunction, grid: tuple[int, int, int], values: tuple) -> li
 
 def argument(value: Any, annotation: str | None) -> Any:
     """A kernel argument as the interpreter's scalar or pointer, of the type that compiled code gives it."""
-    if isinstance(value, float):
-        handle = interpreter.TensorHandle(np.array([value], dtype=np.float32), tl.float32)
-        value = tl.tensor(handle, tl.float32)
+    if isinstance(value, (bool, float)):
+        dtype, kind = (tl.int1, np.bool_) if isinstance(value, bool) else (tl.float32, np.float32)
+        value = tl.tensor(interpreter.TensorHandle(np.array([value], dtype=kind), dtype), dtype)
     else:
         value = interpreter._implicit_cvt(value)
     if annotation and isinstance(value, tl.tensor) and not value.dtype.is_ptr():
@@ -143,7 +140,7 @@ def argument(value: Any, annotation: str | None) -> Any:
 def _trapped(jit: JITFunction, error: Exception) -> BaseException:
     frames = traceback.extract_tb(error.__traceback__)
     line = next((f.lineno for f in reversed(frames) if f.filename == jit.fn.__code__.co_filename), None)
-    detail = dict(kernel=jit.__name__, line=line, type=type(error).__name__)
+    detail = {"kernel": jit.__name__, "line": line, "type": type(error).__name__}
     if isinstance(error, AssertionError):
         return LaunchFailed(f"{jit.__name__} trapped at line {line}: {error}", **detail)
     return Unsupported(f"The simulated device cannot interpret {jit.__name__} (line {line}): {type(error).__name__}: {error}", **detail)

@@ -17,27 +17,52 @@ _GENERIC = "triton.language.extra.libdevice"
 _VENDOR = "triton.language.extra.cuda.libdevice"
 _PREFIX = "__nv_"
 
-_t = torch
-_FUNCTIONS: dict[str, Callable] = dict(
-    abs=_t.abs, llabs=_t.abs, fabs=_t.abs, floor=_t.floor, ceil=_t.ceil, trunc=_t.trunc, rint=_t.round, nearbyint=_t.round,
-    round=lambda x: _t.trunc(x + _t.copysign(_t.full_like(x, 0.5), x)), sqrt=_t.sqrt, rsqrt=_t.rsqrt, cbrt=lambda x: x.sign() * x.abs() ** (1 / 3),
-    rcbrt=lambda x: x.sign() * x.abs() ** (-1 / 3), exp=_t.exp, exp2=_t.exp2, exp10=lambda x: 10.0**x, expm1=_t.expm1,
-    log=_t.log, log2=_t.log2, log10=_t.log10, log1p=_t.log1p, logb=lambda x: _t.frexp(x)[1].to(x.dtype) - 1, ilogb=lambda x: _t.frexp(x)[1] - 1,
-    sin=_t.sin, cos=_t.cos, tan=_t.tan, asin=_t.asin, acos=_t.acos, atan=_t.atan, atan2=_t.atan2,
-    sinpi=lambda x: _t.sin(x * _t.pi), cospi=lambda x: _t.cos(x * _t.pi), sinh=_t.sinh, cosh=_t.cosh, tanh=_t.tanh, asinh=_t.asinh,
-    acosh=_t.acosh, atanh=_t.atanh, erf=_t.erf, erfc=_t.erfc, erfinv=_t.erfinv, erfcinv=lambda x: _t.erfinv(1 - x), erfcx=_t.special.erfcx,
-    normcdf=_t.special.ndtr, normcdfinv=_t.special.ndtri, lgamma=_t.lgamma, tgamma=lambda x: _t.exp(_t.lgamma(x)), j0=_t.special.bessel_j0,
-    j1=_t.special.bessel_j1, y0=_t.special.bessel_y0, y1=_t.special.bessel_y1, cyl_bessel_i0=_t.special.i0, cyl_bessel_i1=_t.special.i1,
-    pow=_t.pow, powi=_t.pow, fmod=_t.fmod, remainder=lambda x, y: x - _t.round(x / y) * y, hypot=_t.hypot, rhypot=lambda x, y: 1 / _t.hypot(x, y),
-    copysign=_t.copysign, nextafter=_t.nextafter, fdim=lambda x, y: _t.clamp(x - y, min=0), ldexp=lambda x, n: _t.ldexp(x, n).to(x.dtype),
-    scalbn=lambda x, n: _t.ldexp(x, n).to(x.dtype), fma=lambda x, y, z: (x.double() * y.double() + z.double()).to(x.dtype),
-    saturate=lambda x: _t.clamp(x, 0, 1), isnan=_t.isnan, isinf=_t.isinf, finite=_t.isfinite, isfinite=_t.isfinite, signbit=_t.signbit,
-    fast_fdivide=_t.div, fast_sin=_t.sin, fast_cos=_t.cos, fast_tan=_t.tan, fast_log=_t.log, fast_log2=_t.log2, fast_log10=_t.log10,
-    fast_exp=_t.exp, fast_exp10=lambda x: 10.0**x, fast_pow=_t.pow, fadd=_t.add, dadd=_t.add, fsub=_t.sub, dsub=_t.sub, fmul=_t.mul, dmul=_t.mul,
-    fdiv=_t.div, ddiv=_t.div, frcp=_t.reciprocal, drcp=_t.reciprocal, fsqrt=_t.sqrt, dsqrt=_t.sqrt, frsqrt=_t.rsqrt,
-    llrint=_t.round, llround=lambda x: _t.trunc(x + _t.copysign(_t.full_like(x, 0.5), x)),
-    float_as_int=lambda x: x.view(_t.int32), int_as_float=lambda x: x.view(_t.float32),
+_AS_IN_TORCH = (
+    "abs", "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "ceil", "copysign", "cos", "cosh", "erf", "erfc", "erfinv", "exp",
+    "exp2", "expm1", "floor", "fmod", "hypot", "isfinite", "isinf", "isnan", "lgamma", "log", "log10", "log1p", "log2", "nextafter", "pow",
+    "rsqrt", "signbit", "sin", "sinh", "sqrt", "tan", "tanh", "trunc",
 )  # fmt: skip
+_RENAMED = {
+    "fabs": "abs", "llabs": "abs", "rint": "round", "nearbyint": "round", "llrint": "round", "finite": "isfinite", "powi": "pow",
+    "fast_sin": "sin", "fast_cos": "cos", "fast_tan": "tan", "fast_log": "log", "fast_log2": "log2", "fast_log10": "log10",
+    "fast_exp": "exp", "fast_pow": "pow", "fast_fdivide": "div", "fadd": "add", "dadd": "add", "fsub": "sub", "dsub": "sub",
+    "fmul": "mul", "dmul": "mul", "fdiv": "div", "ddiv": "div", "frcp": "reciprocal", "drcp": "reciprocal", "fsqrt": "sqrt",
+    "dsqrt": "sqrt", "frsqrt": "rsqrt",
+}  # fmt: skip
+_SPECIAL = {
+    "erfcx": "erfcx", "normcdf": "ndtr", "normcdfinv": "ndtri", "cyl_bessel_i0": "i0", "cyl_bessel_i1": "i1",
+    "j0": "bessel_j0", "j1": "bessel_j1", "y0": "bessel_y0", "y1": "bessel_y1",
+}  # fmt: skip
+
+
+def _half_away(x: torch.Tensor) -> torch.Tensor:
+    return torch.trunc(x + torch.copysign(torch.full_like(x, 0.5), x))
+
+
+_FUNCTIONS: dict[str, Callable] = {
+    **{name: getattr(torch, name) for name in _AS_IN_TORCH},
+    **{name: getattr(torch, torchs) for name, torchs in _RENAMED.items()},
+    **{name: getattr(torch.special, torchs) for name, torchs in _SPECIAL.items()},
+    "cbrt": lambda x: x.sign() * x.abs() ** (1 / 3),
+    "cospi": lambda x: torch.cos(x * torch.pi),
+    "erfcinv": lambda x: torch.erfinv(1 - x),
+    "exp10": lambda x: 10.0**x,
+    "fast_exp10": lambda x: 10.0**x,
+    "fdim": lambda x, y: torch.clamp(x - y, min=0),
+    "float_as_int": lambda x: x.view(torch.int32),
+    "fma": lambda x, y, z: (x.double() * y.double() + z.double()).to(x.dtype),
+    "int_as_float": lambda x: x.view(torch.float32),
+    "ldexp": lambda x, n: torch.ldexp(x, n).to(x.dtype),
+    "llround": _half_away,
+    "rcbrt": lambda x: x.sign() * x.abs() ** (-1 / 3),
+    "remainder": lambda x, y: x - torch.round(x / y) * y,
+    "rhypot": lambda x, y: 1 / torch.hypot(x, y),
+    "round": _half_away,
+    "saturate": lambda x: torch.clamp(x, 0, 1),
+    "scalbn": lambda x, n: torch.ldexp(x, n).to(x.dtype),
+    "sinpi": lambda x: torch.sin(x * torch.pi),
+    "tgamma": lambda x: torch.exp(torch.lgamma(x)),
+}
 """By libdevice's name without prefix, type suffix and rounding suffix (only round to nearest is known)."""
 
 
@@ -59,7 +84,7 @@ def _conversion(name: str) -> Callable | None:
     found = re.fullmatch(r"(double|float|u?int|u?ll)2(?:double|float|u?int|u?ll)_r([nzdu])", name)
     if found is None:
         return None
-    rounding = {"n": _t.round, "z": _t.trunc, "d": _t.floor, "u": _t.ceil}[found[2]]
+    rounding = {"n": torch.round, "z": torch.trunc, "d": torch.floor, "u": torch.ceil}[found[2]]
     return rounding if found[1] in ("double", "float") else (lambda x: x) if found[2] == "n" else None
 
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 import torch
-from triton.runtime.interpreter import TensorHandle, _get_np_dtype
 import triton.language as tl
+from triton.runtime.interpreter import TensorHandle, _get_np_dtype
 
 _FP8 = {
     "fp8e4nv": torch.float8_e4m3fn,

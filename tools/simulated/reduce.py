@@ -30,7 +30,7 @@ def reduce(input: Any, axis: Any, combine_fn: Callable, keep_dims: Any = False, 
     out = _reduced(parts, at, combine_fn)
     if keep_dims:
         out = [data.reshape((1,) * rank) if axis is None else np.expand_dims(data, at) for data in out]
-    result = tuple(tensor(data, dtype) for data, (_, dtype) in zip(out, parts))
+    result = tuple(tensor(data, dtype) for data, (_, dtype) in zip(out, parts, strict=True))
     return result[0] if isinstance(input, tl.tensor) else result
 
 
@@ -45,7 +45,7 @@ def scan(input: Any, axis: Any, combine_fn: Callable, reverse: Any = False, **co
         out = [_cumulated(np.cumprod, *parts[0], at)]
     else:
         out = _scanned(parts, at, combine_fn)
-    result = tuple(tensor(_flip(data, at, reverse), dtype) for data, (_, dtype) in zip(out, parts))
+    result = tuple(tensor(_flip(data, at, reverse), dtype) for data, (_, dtype) in zip(out, parts, strict=True))
     return result[0] if isinstance(input, tl.tensor) else result
 
 
@@ -67,7 +67,7 @@ def _reduced(parts: list[tuple[np.ndarray, tl.dtype]], axis: int, combine_fn: Ca
 def _summed(data: np.ndarray, dtype: tl.dtype, axis: int) -> np.ndarray:
     """Half types are summed in fp32 and rounded once, as torch does."""
     if dtype.is_floating() and dtype.primitive_bitwidth <= 16:
-        return from_float(np.sum(as_float(TensorHandle(data, dtype)), axis=axis, dtype=np.float32), dtype).data
+        return from_float(np.asarray(np.sum(as_float(TensorHandle(data, dtype)), axis=axis, dtype=np.float32)), dtype).data
     return np.sum(data, axis=axis, dtype=data.dtype)
 
 
@@ -101,9 +101,9 @@ def _scanned(parts: list[tuple[np.ndarray, tl.dtype]], axis: int, combine_fn: Ca
 
 def _combine(combine_fn: Callable, left: list[np.ndarray], right: list[np.ndarray], dtypes: list[tl.dtype]) -> list[np.ndarray]:
     """One call of the combine function on whole blocks."""
-    operands = [tensor(data, dtype) for side in (left, right) for data, dtype in zip(side, dtypes)]
+    operands = [tensor(data, dtype) for side in (left, right) for data, dtype in zip(side, dtypes, strict=True)]
     out = _tuple(combine_fn(*operands))
-    return [np.broadcast_to(o.handle.data, left[0].shape).astype(part.dtype) for o, part in zip(out, left)]
+    return [np.broadcast_to(o.handle.data, left[0].shape).astype(part.dtype) for o, part in zip(out, left, strict=True)]
 
 
 def _tuple(value: Any) -> tuple:

@@ -1,7 +1,6 @@
 """A session on the simulated device: inside it torch and Triton find a GPU."""
 
 import functools
-import hashlib
 import random
 import time
 from collections.abc import Sequence
@@ -19,7 +18,7 @@ from tools.platforms.sheet import HardwareSheet
 from tools.simulated import cuda, language, launch
 from tools.simulated.builder import builder
 from tools.simulated.driver import SimDriver
-from tools.simulated.errors import CompileFailed, DeviceMismatch, LaunchFailed, Unsupported
+from tools.simulated.errors import CompileFailed, DeviceMismatch, LaunchFailed
 from tools.simulated.patches import Patches
 from tools.simulated.tensor import SimMode, SimTensor, raw, simulated
 
@@ -49,11 +48,11 @@ class Session:
         """Per target: `target`, `kernels` (name, registers, spills, shared_bytes), `seconds`, `error`."""
         return [log.to_dict() for log in self._logs]
 
-    def to_device(self, tensor: torch.Tensor) -> SimTensor:
+    def to_device(self, tensor: torch.Tensor) -> torch.Tensor:
         """A copy in memory of its own on the simulated device, with the same strides and offset."""
         with torch._C.DisableTorchFunction():
             offset = tensor.storage_offset()
-            last = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride())) if tensor.numel() else -1
+            last = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True)) if tensor.numel() else -1
             memory = torch.empty(offset + last + 1, dtype=tensor.dtype)
             memory.copy_(tensor.detach().as_strided(memory.shape, (1,), 0))
             return simulated(memory.as_strided(tensor.shape, tensor.stride(), offset))
@@ -108,7 +107,7 @@ class Session:
         except CompileFailed as failed:
             if failed.detail["type"] not in _TUNED_AWAY:
                 raise
-            for log, error in zip(self._logs, errors):
+            for log, error in zip(self._logs, errors, strict=True):
                 log.error = error
             return False
         return True

@@ -94,7 +94,7 @@ def set_default_device(where: Any) -> None:
 
 _MIXES = {
     _T.copy_, _T.__setitem__, _T.__getitem__, _T.index_put_, _T.index_put, torch.index_put, torch.index_put_, _T.type_as, _T.set_,
-    _T.expand_as, _T.view_as, _T.reshape_as, torch.broadcast_tensors, torch.result_type, _T.data.__set__, _T.is_same_size,
+    _T.expand_as, _T.view_as, _T.reshape_as, torch.broadcast_tensors, torch.result_type, _T.is_same_size,
     _T.index_copy_, torch.is_tensor,
 }  # fmt: skip
 """Calls that take host and device tensors together on a real GPU too."""
@@ -158,9 +158,7 @@ def _same_device(given: list[torch.Tensor]) -> None:
     """Refuses what CUDA refuses: any host tensor beside a device tensor, but for 0-dimensional ones."""
     with _plain():
         if any(not isinstance(t, SimTensor) and t.dim() > 0 for t in given):
-            raise MixedDevices(
-                f"Expected all tensors to be on the same device, but found at least two devices, {DEVICE} and {HOST}!"
-            )
+            raise MixedDevices(f"Expected all tensors to be on the same device, but found at least two devices, {DEVICE} and {HOST}!")
 
 
 def _move(tensor: torch.Tensor, to_device: bool, dtype: torch.dtype | None = None, copy: bool = False, **layout: Any) -> torch.Tensor:
@@ -247,10 +245,15 @@ def _same(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
     return tensor
 
 
+def _property(name: str) -> Any:
+    """What torch passes as the function when a property is read."""
+    return vars(torch._C.TensorBase)[name].__get__
+
+
 _SPECIAL: dict[Any, Callable] = {
-    _T.device.__get__: _side(DEVICE, HOST),
-    _T.is_cuda.__get__: _side(True, False),
-    _T.is_cpu.__get__: _side(False, True),
+    _property("device"): _side(DEVICE, HOST),
+    _property("is_cuda"): _side(True, False),
+    _property("is_cpu"): _side(False, True),
     _T.get_device: _side(DEVICE.index, -1),
     _T.to: _to,
     _T.cuda: _cuda,

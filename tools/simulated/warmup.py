@@ -17,7 +17,7 @@ SUPPORTED = ((3, 7), (3, 9))
 
 
 @triton.jit
-def _row(x, y, n, BLOCK: tl.constexpr):
+def _row(x, y, n, BLOCK: tl.constexpr):  # type: ignore[no-untyped-def]
     offsets = tl.arange(0, BLOCK)
     mask = offsets < n
     values = tl.load(x + offsets, mask=mask, other=0.0).to(tl.float32)

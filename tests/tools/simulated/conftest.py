@@ -9,8 +9,8 @@ import torch
 
 os.environ.setdefault("TRITON_DEFAULT_FP_FUSION", "1")
 
-from tools import platforms  # noqa: E402
-from tools.simulated import Session  # noqa: E402
+from tools import platforms
+from tools.simulated import Session
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -35,26 +35,30 @@ def test_a_load_past_the_end_is_found_poisoned_and_attributed(session: Session) 
     (found,) = session.out_of_bounds
     assert found == {"kernel": "shift", "kind": "load", "tensor": "x", "program": [1, 0, 0], "lanes": 58}
     got = session.to_host(y)
-    assert (got[:198] == 1).all() and got[198:].isnan().all()
+    assert (got[:198] == 1).all()
+    assert got[198:].isnan().all()
 
 
 def test_a_load_before_the_start_is_found(session: Session) -> None:
     x, y = session.to_device(torch.ones(128)), torch.empty(128, device="cuda")
     shift[(1,)](x, y, 128, -1, BLOCK=128)
-    assert [f["lanes"] for f in session.out_of_bounds] == [1] and session.to_host(y)[0].isnan()
+    assert [f["lanes"] for f in session.out_of_bounds] == [1]
+    assert session.to_host(y)[0].isnan()
 
 
 def test_a_store_past_the_end_is_found_and_harms_nothing(session: Session) -> None:
     y = torch.zeros(100, device="cuda")
     unmasked_store[(1,)](session.to_device(torch.ones(100)), y, 100, BLOCK=128)
     (found,) = session.out_of_bounds
-    assert (found["kind"], found["tensor"], found["lanes"]) == ("store", "y", 28) and y.sum().item() == 100
+    assert (found["kind"], found["tensor"], found["lanes"]) == ("store", "y", 28)
+    assert y.sum().item() == 100
 
 
 def test_an_atomic_past_the_end_is_found(session: Session) -> None:
     y = torch.zeros(3, dtype=torch.int32, device="cuda")
     add_beyond[(1,)](y, BLOCK=4)
-    assert session.out_of_bounds[0]["kind"] == "atomic" and session.to_host(y).tolist() == [1, 1, 1]
+    assert session.out_of_bounds[0]["kind"] == "atomic"
+    assert session.to_host(y).tolist() == [1, 1, 1]
 
 
 @pytest.mark.parametrize("view", [lambda t: t[::2], lambda t: t[10:], lambda t: t.view(10, 20).t()])
@@ -69,4 +73,5 @@ def test_pointers_kept_in_memory_are_not_judged(session: Session) -> None:
     x = session.to_device(torch.tensor([5.0]))
     table, y = torch.tensor([x.data_ptr()], device="cuda"), torch.empty(1, device="cuda")
     through_integers[(1,)](table, y)
-    assert session.out_of_bounds == [] and y.item() == 5
+    assert session.out_of_bounds == []
+    assert y.item() == 5

@@ -75,7 +75,8 @@ IDIOMS = {
     "    stream.synchronize()\n    torch.cuda.current_stream().wait_stream(stream)\n    return out",
     "a module moved to the device": "def f(x):\n    layer = torch.nn.Linear(4, 4).to('cuda')\n    assert layer.weight.is_cuda\n"
     "    return launch(x, layer.cuda().weight.new_zeros(x.numel()), torch.empty_like(x))",
-    "torch.device as a context": "def f(x):\n    with torch.device('cuda'):\n        return launch(x, torch.zeros(x.numel()), torch.empty_like(x))",
+    "torch.device as a context": "def f(x):\n    with torch.device('cuda'):\n        extra = torch.zeros(x.numel())\n"
+    "    return launch(x, extra, torch.empty_like(x))",
     "cuda() and a default device": "def f(x):\n    torch.set_default_device('cuda')\n    out = torch.empty(x.numel())\n"
     "    torch.set_default_device(None)\n    return launch(x, torch.zeros(x.numel()).cuda(), out)",
 }

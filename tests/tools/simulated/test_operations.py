@@ -85,7 +85,8 @@ def test_casts_are_torchs_casts(source: torch.dtype, to: torch.dtype, compute) -
 def test_rounding_to_a_half_type_is_to_nearest_even_at_every_edge(kind: torch.dtype, compute) -> None:
     edges = torch.tensor([0.0, -0.0, 1.00390625, 1.01171875, 3.38e38, 65519.0, 65520.0, 6e-8, 1e-40, float("inf"), float("-inf")])
     got = compute(f"x.to(tl.{str(kind).removeprefix('torch.')})", edges, kind=kind)
-    assert torch.equal(got, edges.to(kind)) and torch.equal(got.signbit(), edges.to(kind).signbit())
+    assert torch.equal(got, edges.to(kind))
+    assert torch.equal(got.signbit(), edges.to(kind).signbit())
     assert compute("x.to(tl.bfloat16)", torch.tensor([float("nan")]), kind=torch.bfloat16).isnan().all()
 
 
@@ -140,7 +141,8 @@ def test_a_libdevice_function_without_a_counterpart_is_unsupported(compute) -> N
 def test_functions_imported_by_name_work(session: Session, load) -> None:
     source = TEMPLATE.replace(
         "from triton.language.extra import libdevice",
-        "from triton.language import load, exp, sum\nfrom triton.language.extra.libdevice import tanh\nfrom triton.language.math import log",
+        "from triton.language import load, exp, sum\n"
+        "from triton.language.extra.libdevice import tanh\nfrom triton.language.math import log",
     )
     module = load(source.replace("EXPRESSION", "tanh(x) + exp(x) + log(x) + sum(x)").replace("tl.load", "load"))
     x = values(torch.float32, 8, 0.5, 2)
@@ -266,7 +268,9 @@ def test_fp32_products_lose_bits_in_tf32_and_only_there(session: Session) -> Non
     a, b = torch.randn(16, 16), torch.randn(16, 16)
     exact = a.double() @ b.double()
     error = {p: ((multiplied(session, a, b, p).double() - exact).norm() / exact.norm()).item() for p in (None, "tf32", "ieee")}
-    assert error["ieee"] < 1e-6 and 1e-5 < error["tf32"] < 2e-3 and error[None] == error["tf32"]
+    assert error["ieee"] < 1e-6
+    assert 1e-5 < error["tf32"] < 2e-3
+    assert error[None] == error["tf32"]
 
 
 @triton.jit
@@ -297,7 +301,9 @@ def test_atomic_extremes_and_exchange(session: Session) -> None:
     out = torch.zeros(3, device="cuda")
     extremes_by_atomics[(2,)](session.to_device(x), out, BLOCK=64)
     got = session.to_host(out)
-    assert got[0] == x.max() and got[1] == x.min() and torch.isclose(got[2], x[:64].sum())
+    assert got[0] == x.max()
+    assert got[1] == x.min()
+    assert torch.isclose(got[2], x[:64].sum())
 
 
 @triton.jit
@@ -341,4 +347,6 @@ def test_random_numbers_are_uniform_and_depend_on_the_seed(session: Session) -> 
     one, two = torch.empty(1024, device="cuda"), torch.empty(1024, device="cuda")
     uniform[(1,)](one, 1, BLOCK=1024)
     uniform[(1,)](two, 2, BLOCK=1024)
-    assert abs(one.mean().item() - 0.5) < 0.05 and not torch.equal(one, two) and one.max() < 1
+    assert abs(one.mean().item() - 0.5) < 0.05
+    assert not torch.equal(one, two)
+    assert one.max() < 1

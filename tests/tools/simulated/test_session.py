@@ -1,4 +1,6 @@
+import contextlib
 from collections.abc import Callable
+from dataclasses import replace
 from types import ModuleType
 
 import pytest
@@ -115,8 +117,11 @@ def test_a_launch_is_compiled_for_every_target_and_then_interpreted() -> None:
     assert [c["target"] for c in session.compiles] == ["cuda:90", "cuda:80"]
     for compiled in session.compiles:
         (kernel,) = compiled["kernels"]
-        assert kernel["name"] == "affine" and kernel["registers"] > 0 and kernel["spills"] == 0
-        assert compiled["error"] is None and compiled["seconds"] > 0
+        assert kernel["name"] == "affine"
+        assert kernel["registers"] > 0
+        assert kernel["spills"] == 0
+        assert compiled["error"] is None
+        assert compiled["seconds"] > 0
 
 
 def test_without_effect_a_launch_leaves_memory_as_it_is(session: Session) -> None:
@@ -125,7 +130,9 @@ def test_without_effect_a_launch_leaves_memory_as_it_is(session: Session) -> Non
     whole[(1,)](x, x.mul_(3), 4)
     y = torch.zeros_like(x)
     whole[(1,)](x, y, 4)
-    assert y.sum().item() == 0 and session.launches == ["whole", "whole"] and session.compiles[0]["kernels"]
+    assert y.sum().item() == 0
+    assert session.launches == ["whole", "whole"]
+    assert session.compiles[0]["kernels"]
 
 
 def test_a_wrapper_may_loop_on_what_its_own_kernel_computed(session: Session) -> None:
@@ -163,13 +170,14 @@ def test_tuning_resets_what_the_kernel_asks_to_reset() -> None:
 
 
 def test_a_configuration_that_does_not_fit_is_tuned_away() -> None:
-    small = platforms.sheet("h100").__class__(**{**platforms.sheet("h100").__dict__, "shared_per_block": 16 << 10})
+    small = replace(platforms.sheet("h100"), shared_per_block=16 << 10)
     for seed in range(4):
         big_or_small.cache.clear()
         with Session(("cuda:90",), small, seed) as session:
             a = session.to_device(torch.randn(128, 128).half())
             big_or_small[(1,)](a, torch.empty_like(a))
-            assert big_or_small.best_config.kwargs == {"BLOCK": 16} and session.compiles[0]["error"] is None
+            assert big_or_small.best_config.kwargs == {"BLOCK": 16}
+            assert session.compiles[0]["error"] is None
 
 
 def test_heuristics_compute_parameters(session: Session) -> None:
@@ -200,9 +208,11 @@ def test_a_kernel_may_be_compiled_first_and_launched_by_its_occupancy(session: S
     y = torch.empty_like(x)
     kernel = affine.warmup(x, y, 100, BLOCK=128, grid=(1,))
     kernel._init_handles()
-    assert kernel.n_regs > 0 and session.launches == []
+    assert kernel.n_regs > 0
+    assert session.launches == []
     kernel[(1, 1, 1)](x, y, 100, 128)
-    assert torch.equal(session.to_host(y), torch.arange(100.0) * 6 + 1) and session.launches == ["affine"]
+    assert torch.equal(session.to_host(y), torch.arange(100.0) * 6 + 1)
+    assert session.launches == ["affine"]
 
 
 BAD = """
@@ -222,16 +232,25 @@ def f(x):
 
 @pytest.mark.parametrize(
     ("body", "rule"),
-    [("tl.no_such_function(v)", "no_such_function"), ("v + tl.arange(0, 8)", "incompatible dimensions"), ("undefined", "undefined is not defined")],
+    [
+        ("tl.no_such_function(v)", "no_such_function"),
+        ("v + tl.arange(0, 8)", "incompatible dimensions"),
+        ("undefined", "undefined is not defined"),
+    ],
 )
 def test_a_compiler_error_names_line_and_rule(body: str, rule: str, session: Session, load: Callable[[str], ModuleType]) -> None:
     module = load(BAD.replace("BODY", body))
     with pytest.raises(CompileFailed) as failed:
         module.f(session.to_device(torch.ones(4)))
     detail = failed.value.detail
-    assert detail["line"] == 8 and body in detail["source"] and rule.lower() in detail["rule"].lower()
-    assert detail["kernel"] == "bad" and detail["target"] == "cuda:90" and "line 8" in failed.value.message
-    assert session.compiles[0]["error"] == failed.value.message and session.launches == []
+    assert detail["line"] == 8
+    assert body in detail["source"]
+    assert rule.lower() in detail["rule"].lower()
+    assert detail["kernel"] == "bad"
+    assert detail["target"] == "cuda:90"
+    assert "line 8" in failed.value.message
+    assert session.compiles[0]["error"] == failed.value.message
+    assert session.launches == []
 
 
 def test_a_compiler_error_in_a_helper_names_the_helpers_line(session: Session, load: Callable[[str], ModuleType]) -> None:
@@ -239,7 +258,8 @@ def test_a_compiler_error_in_a_helper_names_the_helpers_line(session: Session, l
     source = BAD.replace("\n@triton.jit\ndef bad", helper + "\n@triton.jit\ndef bad").replace("BODY", "helper(v)")
     with pytest.raises(CompileFailed) as failed:
         load(source).f(session.to_device(torch.ones(4)))
-    assert "no_such_method" in failed.value.detail["rule"] and failed.value.detail["line"] == 6
+    assert "no_such_method" in failed.value.detail["rule"]
+    assert failed.value.detail["line"] == 6
 
 
 def test_a_missing_argument_is_a_failed_launch(session: Session) -> None:
@@ -265,19 +285,21 @@ def test_too_many_programs_are_unsupported_and_not_wrong(session: Session) -> No
 
 
 def test_too_much_shared_memory_is_a_failed_launch() -> None:
-    small = platforms.sheet("h100").__class__(**{**platforms.sheet("h100").__dict__, "shared_per_block": 16})
-    with Session(("cuda:90",), small) as session, pytest.raises(LaunchFailed, match="out of resource: shared memory"):
+    with Session(("cuda:90",), replace(platforms.sheet("h100"), shared_per_block=16)) as session:
         a = session.to_device(torch.randn(16, 16).half())
-        big_or_small.fn[(1,)](a, torch.empty_like(a), BLOCK=16)
+        with pytest.raises(LaunchFailed, match="out of resource: shared memory"):
+            big_or_small.fn[(1,)](a, a, BLOCK=16)
 
 
 def test_what_the_interpreter_cannot_do_is_unsupported_even_to_a_candidate_that_catches_everything(session: Session) -> None:
     x = torch.ones(1, dtype=torch.int32, device="cuda")
-    with pytest.raises(Unsupported, match="by_assembly"):
-        try:
+
+    def caught_by_the_candidate() -> None:
+        with contextlib.suppress(Exception):
             by_assembly[(1,)](x)
-        except Exception:
-            x.fill_(2)
+
+    with pytest.raises(Unsupported, match="by_assembly"):
+        caught_by_the_candidate()
 
 
 def test_device_assertions_are_compiled_out_as_on_a_device(session: Session) -> None:

@@ -24,22 +24,27 @@ def test_the_way_to_the_device_and_back_keeps_values_and_layout(make, session: S
     tensor = make()
     there = session.to_device(tensor)
     back = session.to_host(there)
-    assert type(back) is torch.Tensor and torch.equal(back, tensor)
-    assert back.stride() == tensor.stride() and back.storage_offset() == tensor.storage_offset()
-    assert there.device == torch.device("cuda", 0) and back.device == torch.device("cpu")
+    assert type(back) is torch.Tensor
+    assert torch.equal(back, tensor)
+    assert back.stride() == tensor.stride()
+    assert back.storage_offset() == tensor.storage_offset()
+    assert there.device == torch.device("cuda", 0)
+    assert back.device == torch.device("cpu")
 
 
 def test_two_inputs_never_share_memory_on_the_device(session: Session) -> None:
     tensor = torch.zeros(4)
     first, second = session.to_device(tensor), session.to_device(tensor)
     first += 1
-    assert second.sum() == 0 and tensor.sum() == 0
+    assert second.sum() == 0
+    assert tensor.sum() == 0
 
 
 def test_views_share_memory_and_stay_on_the_device(session: Session) -> None:
     x = session.to_device(torch.zeros(2, 3))
     x[0].view(3, 1).add_(1)
-    assert x.sum().item() == 3 and x[0].is_cuda
+    assert x.sum().item() == 3
+    assert x[0].is_cuda
 
 
 @pytest.mark.parametrize(
@@ -59,7 +64,9 @@ def test_moving_makes_new_memory(move, session: Session) -> None:
     host = torch.ones(3)
     there = move(host)
     there.add_(1)
-    assert isinstance(there, SimTensor) and host.sum() == 3 and there.sum().item() == 6
+    assert isinstance(there, SimTensor)
+    assert host.sum() == 3
+    assert there.sum().item() == 6
 
 
 def test_the_device_index_must_exist(session: Session) -> None:
@@ -104,20 +111,24 @@ def test_calls_that_cuda_allows_stay_on_the_device(call, session: Session) -> No
 @pytest.mark.parametrize("call", [lambda x: x.cpu(), lambda x: x.to("cpu"), lambda x: torch.empty_like(x, device="cpu")])
 def test_calls_that_leave_the_device(call, session: Session) -> None:
     out = call(session.to_device(torch.ones(3)))
-    assert type(out) is torch.Tensor and not out.is_cuda
+    assert type(out) is torch.Tensor
+    assert not out.is_cuda
 
 
 def test_a_copy_to_the_host_writes_into_the_host_tensor(session: Session) -> None:
     host = torch.zeros(3)
     host.copy_(session.to_device(torch.ones(3)))
     host[0] = session.to_device(torch.tensor(5.0))
-    assert type(host) is torch.Tensor and host.tolist() == [5, 1, 1]
+    assert type(host) is torch.Tensor
+    assert host.tolist() == [5, 1, 1]
 
 
 def test_functions_with_several_results_stay_on_the_device(session: Session) -> None:
     x = session.to_device(torch.tensor([3.0, 1.0, 2.0]))
     values, indices = torch.sort(x)
-    assert values.is_cuda and indices.is_cuda and x.max(dim=0).values.is_cuda
+    assert values.is_cuda
+    assert indices.is_cuda
+    assert x.max(dim=0).values.is_cuda
     assert all(part.is_cuda for part in x.split(1))
 
 
@@ -125,19 +136,22 @@ def test_gradients_live_on_the_device(session: Session) -> None:
     x = torch.randn(3, device="cuda", requires_grad=True)
     assert x.is_leaf
     (x * x).sum().backward()
-    assert x.grad.is_cuda and torch.equal(session.to_host(x.grad), session.to_host(2 * x))
+    assert x.grad.is_cuda
+    assert torch.equal(session.to_host(x.grad), session.to_host(2 * x))
 
 
 def test_text_names_the_device(session: Session) -> None:
     x = session.to_device(torch.ones(1))
-    assert repr(x) == "tensor([1.], device='cuda:0')" and x.type() == "torch.cuda.FloatTensor"
+    assert repr(x) == "tensor([1.], device='cuda:0')"
+    assert x.type() == "torch.cuda.FloatTensor"
 
 
 def test_a_deep_copy_is_a_device_tensor_of_its_own(session: Session) -> None:
     x = session.to_device(torch.ones(2))
     copied = copy.deepcopy(x)
     copied.zero_()
-    assert copied.is_cuda and x.sum().item() == 2
+    assert copied.is_cuda
+    assert x.sum().item() == 2
 
 
 def test_autocast_for_the_device_lowers_products(session: Session) -> None:
@@ -149,6 +163,7 @@ def test_autocast_for_the_device_lowers_products(session: Session) -> None:
 def test_nothing_of_the_session_stays_behind() -> None:
     before = torch.cuda.is_available, torch.Generator, torch.set_default_device
     with Session(platforms.default_targets(), platforms.sheet("h100")):
-        assert torch.cuda.is_available() and torch.cuda.device_count() == 1
+        assert torch.cuda.is_available()
+        assert torch.cuda.device_count() == 1
     assert (torch.cuda.is_available, torch.Generator, torch.set_default_device) == before
     assert not torch.cuda.is_available()
