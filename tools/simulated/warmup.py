@@ -8,12 +8,9 @@ import torch
 import triton
 import triton.language as tl
 
-from benchmark.errors import UserError
 from tools import platforms
+from tools.platforms.simulated import SHEET
 from tools.simulated.session import Session
-
-SUPPORTED = ((3, 7), (3, 9))
-"""The first and last Triton whose compiler and interpreter this package knows."""
 
 
 @triton.jit
@@ -25,25 +22,15 @@ def _row(x, y, n, BLOCK: tl.constexpr):  # type: ignore[no-untyped-def]
     tl.store(y + offsets, tl.exp(values - peak) / tl.sum(values, axis=0), mask=mask)
 
 
-def require() -> None:
-    """Raises a `UserError` where simulated mode cannot work."""
-    version = tuple(int(part) for part in triton.__version__.split(".")[:2])
-    if not SUPPORTED[0] <= version <= SUPPORTED[1]:
-        raise UserError(
-            f"Simulated mode needs triton 3.7 to 3.9, and this is {triton.__version__}: install another triton, or run on a GPU."
-        )
-
-
 def warm() -> None:
     """Once in the zygote: one compilation and interpretation of trusted code, on one thread. No thread is left running."""
-    require()
     os.environ.setdefault("TRITON_DEFAULT_FP_FUSION", "1")
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as scratch:
         former = os.environ.get("TRITON_CACHE_DIR")
         os.environ["TRITON_CACHE_DIR"] = scratch
         try:
-            with Session(platforms.default_targets(), platforms.sheet("h100")) as session:
+            with Session(platforms.default_targets(), SHEET) as session:
                 x = session.to_device(torch.from_numpy(np.ones(100, dtype=np.float32)))
                 y = torch.empty_like(x)
                 _row[(1,)](x, y, 100, BLOCK=128)

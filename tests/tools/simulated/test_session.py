@@ -195,6 +195,7 @@ def test_constants_computed_in_a_kernel_stay_constants(session: Session) -> None
 
 
 @pytest.mark.parametrize("bias", [None, 10.0])
+@pytest.mark.filterwarnings("ignore:Logical operators")
 def test_and_works_on_masks_and_on_constants_and_loops_make_tensors(bias: float | None, session: Session) -> None:
     x = session.to_device(torch.arange(3.0))
     y = torch.zeros(4, device="cuda")
