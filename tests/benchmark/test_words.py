@@ -25,8 +25,8 @@ def test_all_parts_are_there_and_the_same_each_time(task: Task) -> None:
 
 def test_cases_give_shapes_dtypes_values_and_unusual_strides() -> None:
     lines = words.describe(suites.find("quick/softmax"))["cases"].splitlines()
-    assert "- wider: input float16 (19, 257), dim=-1, dtype=torch.float32" in lines
-    assert "- transposed: input float32 (43, 61) with strides (1, 43), dim=-1" in lines
+    assert "- wider: input float16 (11, 257), dim=-1, dtype=torch.float32" in lines
+    assert "- transposed: input float32 (17, 61) with strides (1, 17), dim=-1" in lines
 
 
 def test_the_contract_names_scheme_and_accumulation() -> None:

@@ -324,14 +324,14 @@ TASKS = (
             "bf16": lambda d: {"input": d.normal(11, 67, dtype=BF16), "weight": d.normal(67, 13, dtype=BF16)},
             "zero-column": lambda d: {"input": d.normal(7, 37), "weight": without(d.normal(37, 11), 1, 3, 7)},
             "zero-row": lambda d: {"input": without(d.normal(7, 41), 0, 5), "weight": d.normal(41, 11)},
-            "mixed-ranges": lambda d: {"input": d.normal(8, 64), "weight": d.normal(64, 16) * d.uniform(16, low=0.01, high=100)},
+            "mixed-ranges": lambda d: {"input": d.normal(7, 61), "weight": d.normal(61, 13) * d.uniform(13, low=0.01, high=100)},
             "outliers": lambda d: {"input": d.outliers(13, 97, factor=10, share=0.01), "weight": d.outliers(97, 11, factor=10, share=0.01)},
             "transposed": lambda d: {"input": transposed(d.normal(13, 53)), "weight": transposed(d.normal(53, 17))},
             "one": lambda d: {"input": d.normal(1, 1), "weight": d.normal(1, 1)},
         }) + hidden({
-            "long": lambda d: {"input": d.normal(7, 1031), "weight": offset(d.normal(1031, 5))},
+            "long": lambda d: {"input": d.normal(7, 1031), "weight": d.normal(1031, 5)},
             "shifted": lambda d: {"input": d.normal(11, 83, shift=3), "weight": d.uniform(83, 17, low=-0.01, high=0.03)},
-            "strided-large": lambda d: {"input": strided(d.normal(7, 71, scale=1e4)), "weight": d.normal(71, 11, scale=1e-3)},
+            "strided-large": lambda d: {"input": strided(d.normal(7, 71, scale=1e4)), "weight": offset(d.normal(71, 11, scale=1e-3))},
         }),
         timed(
             lambda d, m, k, n: {"input": d.normal(m, k), "weight": d.normal(k, n)},
