@@ -124,6 +124,7 @@ class PlanWriter:
         self.pool = Pool()
         self.lines: list[str] = []
         self.made: dict[Node, str] = {}
+        self.count = 0
         self.free = elementwise(traced.outputs)
         self.tensors = list(tensors(traced.arguments))
 
@@ -173,7 +174,8 @@ class PlanWriter:
             return f"{self.laid(node.args[0], dtype)}{node.name}"
         if node not in self.made:
             chosen = "torch.int8" if fits_int8(node) else dtype or {"f": "acc", "i": "torch.int64", "b": "torch.bool"}[node.kind]
-            self.made[node] = self.stage(self.rooted(node), chosen, f"t{len(self.made)}")
+            self.count += 1
+            self.made[node] = self.stage(self.rooted(node), chosen, f"t{self.count - 1}")
         return self.made[node]
 
     def laid(self, node: Node, dtype: str = "") -> str:

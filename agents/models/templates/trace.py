@@ -1,9 +1,14 @@
 """Reads operators: traces a reference for each way it is called, with sizes and numbers left free where the mathematics allows it."""
 
 import inspect
+import logging
+import math
 import re
+import warnings
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import torch
@@ -188,9 +193,8 @@ def _capture(reference: Callable[..., Any], arguments: Arguments, pool: Pool, li
         values = dict(zip(names, given, strict=False))
         return reference(**{n: _substitute(n, v, values, dict(zip(lists, given[len(names) :], strict=True))) for n, v in arguments.items()})
 
-    table = dict(torch._decomp.core_aten_decompositions()) | torch._decomp.get_decompositions(COMPOSITES)
-    with torch.no_grad():
-        module = make_fx(call, decomposition_table=table, tracing_mode="symbolic")(*fakes, *shapes)
+    with torch.no_grad(), quiet():
+        module = make_fx(call, decomposition_table=decompositions(), tracing_mode="symbolic")(*fakes, *shapes)
     namer = SizeNames(env)
     for name, fake in zip(names, fakes, strict=True):
         namer.add(fake, lambda d, name=name: f"{name}.size({d})", name)
@@ -200,6 +204,24 @@ def _capture(reference: Callable[..., Any], arguments: Arguments, pool: Pool, li
     outputs = lowering.run()
     free = {n for n, fake in zip(lists, shapes, strict=True) if all(not isinstance(namer.size(s), int) for s in fake.shape)}
     return outputs, namer.sources, free
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Keeps torch from logging calls that it refuses: trying them is how the author learns what an operator accepts."""
+    logger = logging.getLogger("torch._subclasses.fake_tensor")
+    was, logger.disabled = logger.disabled, True
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logger.disabled = was
+
+
+@cache
+def decompositions() -> dict[Any, Callable[..., Any]]:
+    return dict(torch._decomp.core_aten_decompositions()) | torch._decomp.get_decompositions(COMPOSITES)
 
 
 def _fake(mode: FakeTensorMode, tensor: torch.Tensor) -> torch.Tensor:
@@ -317,9 +339,14 @@ class Follower:
         for name in self.names:
             given = [p[name] for p in self.points]
             for text, form in forms.items():
-                if all(v and form(v) == value or (not v and "/" not in text and form(v) == value) for v, value in zip(given, values, strict=True)):
+                if all((v or "/" not in text) and _same(form(v), value) for v, value in zip(given, values, strict=True)):
                     return f"({text})".replace("{}", name) if text != "{}" else name
         raise Declined("a constant follows no simple expression of a parameter")
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Equal, or as equal as fp32 can tell: some references round their numbers."""
+    return a == b or (isinstance(a, float) and math.isclose(a, b, rel_tol=2e-7))
 
 
 def variations(reference: Callable[..., Any], traced: list[Traced]) -> Iterator[Arguments]:
@@ -338,9 +365,8 @@ def variations(reference: Callable[..., Any], traced: list[Traced]) -> Iterator[
     for t in traced:
         number = [n for n in t.exact if isinstance(t.arguments[n], (int, float)) and not isinstance(t.arguments[n], bool)]
         frontier += [t.arguments | {n: _moved(t.arguments[n], FACTORS[0])} for n in number]
-    if any(isinstance(v, torch.Tensor) and v.dim() for a in bases for v in a.values()) and not all(elementwise(t.outputs) for t in traced):
-        for rank in range(1, 5):
-            frontier += [a for a in (ranked(arguments, rank) for arguments in list(bases)) if a is not None]
+    if not all(elementwise(t.outputs) for t in traced):
+        frontier += [changed for arguments in bases for changed in ranked(arguments)]
     for arguments in frontier:
         yield arguments
         rank = max((t.dim() for t in tensors(arguments).values()), default=0)
@@ -349,18 +375,29 @@ def variations(reference: Callable[..., Any], traced: list[Traced]) -> Iterator[
                 yield from (arguments | {name: d} for d in range(-rank, rank))
 
 
-def ranked(arguments: Arguments, rank: int) -> Arguments | None:
-    """The call with its highest tensors given or taken leading dims."""
-    found = tensors(arguments)
-    top = max(t.dim() for t in found.values())
-    if rank == top or any("[" in name for name in found):
-        return None
-    shape = tuple(range(2, 2 + rank - top))
-    change = {}
-    for name, tensor in found.items():
-        if tensor.dim() == top:
-            change[name] = tensor.expand(*shape, *tensor.shape) if rank > top else tensor[(0,) * (top - rank)]
-    return arguments | change
+def ranked(arguments: Arguments) -> Iterator[Arguments]:
+    """The call with its highest tensors given or taken leading dims; of two tensors, also each by itself."""
+    found = {n: t for n, t in tensors(arguments).items() if "[" not in n}
+    top = max((t.dim() for t in found.values()), default=0)
+    for rank in range(1, 5):
+        if top and rank != top:
+            yield arguments | {n: _of_rank(t, rank) for n, t in found.items() if t.dim() == top}
+    if len(found) == 2:
+        (a, first), (b, second) = found.items()
+        yield from (arguments | {a: x, b: y} for x in _shapes(first) for y in _shapes(second))
+
+
+def _of_rank(tensor: torch.Tensor, rank: int) -> torch.Tensor:
+    """With leading dims of sizes 2, 3, ... added, or leading dims dropped."""
+    if rank >= tensor.dim():
+        return tensor.expand(*range(2, 2 + rank - tensor.dim()), *tensor.shape)
+    return tensor[(0,) * (tensor.dim() - rank)]
+
+
+def _shapes(tensor: torch.Tensor) -> Iterator[torch.Tensor]:
+    yield from (_of_rank(tensor, rank) for rank in range(1, 5))
+    if tensor.dim() > 1:
+        yield tensor[..., 0]
 
 
 def elementwise(outputs: tuple[Node, ...]) -> bool:
@@ -378,12 +415,12 @@ def _repeats(node: Node) -> bool:
 
 def observe(reference: Callable[..., Any], arguments: Arguments) -> list[Observed]:
     """Output dtypes for the floating and integer dtypes that the call could meet."""
-    floats = (torch.float32, torch.float16, torch.bfloat16, torch.float64)
+    floats = (torch.float16, torch.float64)
     trials: list[dict[str, torch.dtype]] = [{}]
     found = tensors(arguments)
     floating = [n for n, t in found.items() if t.dtype.is_floating_point]
     whole = [n for n, t in found.items() if kind_of(t.dtype) == "i"]
-    trials += [dict.fromkeys(floating, d) for d in floats] + [dict.fromkeys(whole, d) for d in (torch.int32, torch.int16, torch.int64)]
+    trials += [dict.fromkeys(floating, d) for d in floats if floating] + [dict.fromkeys(whole, d) for d in (torch.int32, torch.int64) if whole]
     trials += [dict.fromkeys(floating, torch.float16) | {n: torch.float32} for n in floating] if len(floating) > 1 else []
     options = [n for n, v in arguments.items() if isinstance(v, torch.dtype) and v.is_floating_point]
     asked = [dict.fromkeys(options, d) for d in floats] if options else [{}]
@@ -400,7 +437,7 @@ def _observe(reference: Callable[..., Any], arguments: Arguments, dtypes: dict[s
     given = {n: t.to(dtypes.get(n, t.dtype)) for n, t in tensors(arguments).items()}
     call = {n: _replaced(n, v, given) for n, v in arguments.items()} | options
     try:
-        with torch.no_grad(), FakeTensorMode(allow_non_fake_inputs=True) as mode:
+        with torch.no_grad(), quiet(), FakeTensorMode(allow_non_fake_inputs=True) as mode:
             fake = {n: _faked(v, mode) for n, v in call.items()}
             out = reference(**fake)
     except Exception:  # noqa: BLE001  such a mixture of dtypes is not accepted
