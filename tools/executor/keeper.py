@@ -118,6 +118,7 @@ def _standard_streams(out: int, err: int) -> None:
     null = os.open(os.devnull, os.O_RDONLY)
     for fd, number in ((null, 0), (out, 1), (err, 2)):
         os.dup2(fd, number)
+    sys.stdout, sys.stderr = (open(fd, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False) for fd in (1, 2))
 
 
 def _only(channel: int) -> None:

@@ -8,6 +8,7 @@ import contextlib
 import importlib.util
 import linecache
 import mmap
+import sys
 import traceback
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -75,6 +76,7 @@ class Sandbox:
                 reply["error"] = failed.report
             except BaseException as error:
                 reply["error"] = self._described(error)
+            _flush()
             self.channel.send(reply)
 
     def do_parse(self, request: Message) -> Message:
@@ -203,6 +205,12 @@ class Sandbox:
         if isinstance(value, list | tuple):
             return {"l": [self._write(v, arguments) for v in value]}
         return self.outputs.write(value)
+
+
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):
+            stream.flush()
 
 
 def _tensors(value: Any) -> Iterator[torch.Tensor]:

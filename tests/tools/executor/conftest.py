@@ -1,0 +1,30 @@
+"""One warm executor for the tests of this directory."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from benchmark.suites import find
+from tools.evaluation import Evaluation
+from tools.executor.local import LocalExecutor
+from tools.settings import Settings
+
+SETTINGS = Settings(device="simulated", import_s=5.0, case_s=5.0)
+
+
+@pytest.fixture(scope="session")
+def executor() -> Iterator[LocalExecutor]:
+    made = LocalExecutor(workers=1)
+    yield made
+    asyncio.run(made.close())
+
+
+@pytest.fixture
+def evaluate(executor: LocalExecutor) -> Callable[..., Evaluation]:
+    """`evaluate(source, task_id, settings)` on the warm executor."""
+
+    def run(source: str, task: str = "quick/softmax", settings: Settings = SETTINGS) -> Evaluation:
+        return asyncio.run(executor.evaluate(source, find(task), settings))
+
+    return run
