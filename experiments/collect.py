@@ -28,8 +28,7 @@ def collect() -> list[Collected]:
 
     @hydra.main(version_base="1.3", config_path="pkg://experiments.conf", config_name="config")
     def keep(config: DictConfig) -> None:
-        body = OmegaConf.to_container(config, resolve=True)
-        assert isinstance(body, dict)
+        body: Any = OmegaConf.to_container(config, resolve=True)
         choices = HydraConfig.get().runtime.choices
         overrides = list(HydraConfig.get().overrides.task)
         collected.append(Collected(body, {k: v for k, v in choices.items() if not k.startswith("hydra/")}, overrides))

@@ -102,7 +102,7 @@ def build(kind: type, values: Mapping[str, Any], prefix: str = "") -> Any:
     made = {}
     for key, value in values.items():
         hint = hints[key]
-        if is_dataclass(hint):
+        if isinstance(hint, type) and is_dataclass(hint):
             if not isinstance(value, Mapping):
                 raise UserError(f"{prefix}{key} is a group of keys; set one as {prefix}{key}.{fields(hint)[0].name}=..., not {value!r}.")
             made[key] = build(hint, value, f"{prefix}{key}.")

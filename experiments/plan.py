@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
+from omegaconf import OmegaConf
 
 from agents.ledger import Ledger, Limits
 from agents.models.base import Model
@@ -22,6 +22,7 @@ from scaffolds import loader
 
 HARMLESS = ("resume", "concurrency", "executor.workers", "executor.gpus", "budget.")
 """Overrides that may come with `resume=`: they change how fast and how far a run goes, never what it asks."""
+CONF = "pkg://experiments.conf"
 HEADER = "# The resolved config of a run. The same again: python -m experiments.run --config-path {path} --config-name config\n"
 
 
@@ -51,9 +52,8 @@ class Plan:
         body = {**self.collected.body, "rounds": None, "resume": None, "run_id": None, "scaffold": asdict(self.scaffold)}
         quiet = [{"override hydra/job_logging": "none"}, {"override hydra/hydra_logging": "none"}]
         groups = [{group: self.collected.choices[group]} for group in ("scaffold", "benchmark", "executor")]
-        hydra = {"output_subdir": None, "run": {"dir": "."}, "sweep": {"dir": "${scratch:}", "subdir": "."}}
-        hydra["searchpath"] = ["pkg://experiments.conf"]
-        text = yaml.safe_dump({"defaults": ["open", *groups, "_self_", *quiet], **body, "hydra": hydra}, sort_keys=False)
+        hydra = {"output_subdir": None, "run": {"dir": "."}, "sweep": {"dir": "${scratch:}", "subdir": "."}, "searchpath": [CONF]}
+        text = OmegaConf.to_yaml(OmegaConf.create({"defaults": ["open", *groups, "_self_", *quiet], **body, "hydra": hydra}))
         return HEADER.format(path=self.path.resolve()) + text
 
 

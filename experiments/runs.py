@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import yaml
+from omegaconf import OmegaConf
 
 from benchmark.errors import UserError
 from experiments import jsonl
@@ -42,8 +42,9 @@ class Run:
     @cached_property
     def config(self) -> dict[str, Any]:
         try:
-            return dict(yaml.safe_load((self.path / "config.yaml").read_text()))
-        except (yaml.YAMLError, TypeError, ValueError) as error:
+            body = OmegaConf.to_container(OmegaConf.load(self.path / "config.yaml"))
+            return {str(key): value for key, value in dict(body).items()}  # type: ignore[arg-type]
+        except Exception as error:  # Whatever a parser says of a file that was changed.
             raise UserError(f"{self.path / 'config.yaml'} cannot be read: {str(error).splitlines()[0]}.") from error
 
     def load(self, name: str) -> jsonl.Loaded:

@@ -5,7 +5,7 @@ import hashlib
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -214,7 +214,7 @@ def lock(path: Path) -> int:
 def logger(file: jsonl.Lines) -> Any:
     """structlog's JSON, to the run's `log.jsonl` only."""
 
-    def render(_: Any, __: str, fields: dict[str, Any]) -> bytes:
+    def render(_: Any, __: str, fields: MutableMapping[str, Any]) -> bytes:
         return jsonl.encode({"schema_version": jsonl.SCHEMA_VERSION, **fields}) + b"\n"
 
     class Sink:
@@ -223,8 +223,10 @@ def logger(file: jsonl.Lines) -> Any:
 
         warning = error = info
 
-    stamps = [structlog.processors.TimeStamper(fmt="iso", utc=True), structlog.processors.add_log_level]
-    return structlog.wrap_logger(Sink(), processors=[*stamps, render], wrapper_class=structlog.BoundLogger, cache_logger_on_first_use=False)
+    stamp = structlog.processors.TimeStamper(fmt="iso", utc=True)
+    return structlog.wrap_logger(
+        Sink(), processors=[stamp, structlog.processors.add_log_level, render], wrapper_class=structlog.BoundLogger
+    )
 
 
 def document(body: dict[str, Any]) -> bytes:

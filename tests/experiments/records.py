@@ -10,11 +10,11 @@ def call(trajectory: str = "quick/add@0", role: str = "generator", round: int = 
     identity = Identity(trajectory, role, round)
     return CallRecord(
         **{
-            "call_id": identity.key, "try_": try_, "identity": identity, "provider": "openai", "model_asked": "openai/x", "model_served": "x-1",
-            "request_sha": "r", "prompt_sha": "p", "reply_sha": "y", "sampling": {"max_tokens": 10}, "start": 1.0, "first_token": None, "end": 2.0,
-            "outcome": "ok", "finish_reason": "stop", "request_id": None, "error": None, "usage_raw": {"prompt_tokens": 7},
-            "usage": Usage(input=7, output=5, reasoning=2), "usage_source": "provider", "tier": "standard", "price_row": "x", "cost_usd": 0.25,
-            "cost_upper": 0.25, **changes,
+            "call_id": identity.key, "try_": try_, "identity": identity, "provider": "openai", "model_asked": "openai/x",
+            "model_served": "x-1", "request_sha": "r", "prompt_sha": "p", "reply_sha": "y", "sampling": {"max_tokens": 10}, "start": 1.0,
+            "first_token": None, "end": 2.0, "outcome": "ok", "finish_reason": "stop", "request_id": None, "error": None,
+            "usage_raw": {"prompt_tokens": 7}, "usage": Usage(input=7, output=5, reasoning=2), "usage_source": "provider",
+            "tier": "standard", "price_row": "x", "cost_usd": 0.25, "cost_upper": 0.25, **changes,
         }
     )  # fmt: skip
 
@@ -23,10 +23,10 @@ def attempt(trajectory: str = "quick/add@0", name: str = "000.00.00", **changes:
     return AttemptRecord(
         **{
             "trajectory": trajectory, "attempt": name, "task": trajectory.partition("@")[0], "category": "pointwise", "suite": "quick",
-            "scaffold": "geak", "model": "openai/x", "seed": 0, "round": int(name[:3]), "role": "generator", "parents": [], "strategy": "",
-            "kernel_sha": None, "verdict": "pass", "stage": "timing", "compiled": True, "correct": True, "speedup": None, "speedup_ci": None,
-            "no_speedup": "simulated device", "modelled": None, "baseline_us": None, "candidate_us": None, "calls": [], "tokens": 12,
-            "cost_usd": 0.25, "wall_s": 1.0, "gpu_s": 0.0, "device": "d", "error_kind": None, "error": None, "parse": "ok", **changes,
+            "scaffold": "geak", "model": "openai/x", "seed": 0, "round": int(name[:3]), "role": "generator", "parents": [],
+            "strategy": "", "kernel_sha": None, "verdict": "pass", "stage": "timing", "compiled": True, "correct": True, "speedup": None,
+            "speedup_ci": None, "no_speedup": "simulated device", "modelled": None, "baseline_us": None, "candidate_us": None,
+            "calls": [], "tokens": 12, "cost_usd": 0.25, "wall_s": 1.0, "gpu_s": 0.0, "device": "d", "error_kind": None, "error": None, "parse": "ok", **changes,
         }
     )  # fmt: skip
 
@@ -34,7 +34,7 @@ def attempt(trajectory: str = "quick/add@0", name: str = "000.00.00", **changes:
 def trajectory(name: str = "quick/add@0", champion: str | None = "000.00.00", **changes: Any) -> TrajectoryRecord:
     return TrajectoryRecord(
         **{
-            "trajectory": name, "task": name.partition("@")[0], "scaffold": "geak", "model": "openai/x", "seed": 0, "start": 1.0, "end": 3.0,
-            "champion": champion, "kernel_sha": None, "end_reason": "solved" if champion else "rounds", **changes,
+            "trajectory": name, "task": name.partition("@")[0], "scaffold": "geak", "model": "openai/x", "seed": 0, "start": 1.0,
+            "end": 3.0, "champion": champion, "kernel_sha": None, "end_reason": "solved" if champion else "rounds", **changes,
         }
     )  # fmt: skip

@@ -23,18 +23,23 @@ KINDS = ("input", "cache_read", "cache_write_5m", "cache_write_1h", "output")
 TASKS = ("quick/add", "quick/gelu")
 USAGES = st.builds(Usage, *(st.integers(0, 10**6) for _ in range(6)))
 CALLS = st.tuples(
-    st.sampled_from(TASKS), st.sampled_from(("generator", "reflector", "planner")), st.integers(0, 3), st.none() | USAGES, st.none() | st.integers(0, 99)
-)  # fmt: skip
+    st.sampled_from(TASKS),
+    st.sampled_from(("generator", "reflector", "planner")),
+    st.integers(0, 3),
+    st.none() | USAGES,
+    st.none() | st.integers(0, 99),
+)
+Call = tuple[str, str, int, Usage | None, int | None]
 
 
-def make_run(path: Path, calls: list[tuple[str, str, int, Usage | None, int | None]], solved: tuple[str, ...] = TASKS[:1]) -> Run:
+def make_run(path: Path, calls: list[Call], solved: tuple[str, ...] = TASKS[:1]) -> Run:
     asked = {"tasks": {task: {} for task in TASKS}, "seeds": [0]}
     store = RunStore.create(path, "seed: 0\n", {"asked": asked, "scaffold": {"name": "geak"}, "model": "openai/x"}, {})
     for task, role, round, usage, cents in calls:
-        record = records.call(
-            f"{task}@0", role, round, usage=usage, usage_source="provider" if usage else "unknown", cost_usd=None if cents is None else cents / 100,
-            cost_upper=1.0 if cents is None else cents / 100, outcome="ok" if usage else "timeout",
-        )  # fmt: skip
+        cost, bound = (None, 1.0) if cents is None else (cents / 100, cents / 100)
+        source, outcome = ("provider", "ok") if usage else ("unknown", "timeout")
+        changes = {"usage": usage, "usage_source": source, "outcome": outcome, "cost_usd": cost, "cost_upper": bound}
+        record = records.call(f"{task}@0", role, round, **changes)
         store.write_call(record)
     for task in TASKS:
         won = task in solved
@@ -59,9 +64,7 @@ def added(path: Path, group: str) -> dict[str, dict[str, float]]:
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(CALLS, max_size=12))
-def test_every_total_can_be_added_up_from_the_lines(
-    tmp_path_factory: pytest.TempPathFactory, calls: list[tuple[str, str, int, Usage | None, int | None]]
-) -> None:
+def test_every_total_can_be_added_up_from_the_lines(tmp_path_factory: pytest.TempPathFactory, calls: list[Call]) -> None:
     path = tmp_path_factory.mktemp("audit") / "r"
     report = audit.audit(make_run(path, calls))
     for group, rows in (("role", report["roles"]), ("task", report["tasks"])):
@@ -138,7 +141,12 @@ def test_wrong_words_are_a_sentence(words: list[str], message: str) -> None:
 
 def test_the_command_reads_a_run_without_torch(tmp_path: Path) -> None:
     path = make_run(tmp_path / "r", [("quick/add", "generator", 0, Usage(input=3), 1)]).path
-    code = f"import sys; sys.argv = ['audit', 'run={path}']; from experiments import audit; rc = audit.main(); sys.exit(rc or 'torch' in sys.modules)"
+    code = f"""
+import sys
+sys.argv = ["audit", "run={path}"]
+from experiments import audit
+sys.exit(audit.main() or "torch" in sys.modules)
+"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0
     assert "quick/add" in done.stdout

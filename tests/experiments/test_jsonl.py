@@ -75,17 +75,21 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 def test_a_full_disk_is_a_sentence_and_leaves_whole_lines(small_disk: Path) -> None:
     lines = jsonl.Lines(small_disk / "calls.jsonl")
-    written = 0
+    written = iter(range(1000))
     with pytest.raises(UserError, match=r"Cannot write .*No space left.*resume="):
-        while True:
-            lines.append({"text": "x" * 5000})
-            written += 1
+        fill(lines, written)
     loaded = jsonl.read(small_disk / "calls.jsonl")
-    assert written > 3
-    assert (len(loaded.records), loaded.torn) == (written, 0)
+    assert (len(loaded.records), loaded.torn) == (next(written) - 1, 0)
+    assert len(loaded.records) > 3
 
 
 def test_a_whole_file_is_written_or_nothing(small_disk: Path) -> None:
     with pytest.raises(UserError, match="No space left"):
         jsonl.put(small_disk / "kernels" / "a.py", b"x" * 100_000)
     assert list((small_disk / "kernels").iterdir()) == []
+
+
+def fill(lines: jsonl.Lines, numbers: Iterator[int]) -> None:
+    """Writes lines until the disk is full; the last number that was taken is that of the line which did not fit."""
+    for number in numbers:
+        lines.append({"number": number, "text": "x" * 5000})

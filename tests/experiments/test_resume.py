@@ -64,7 +64,7 @@ def test_a_second_kill_and_a_torn_line_change_nothing(tmp_path: Path) -> None:
     assert cli.attempts(path) == expected
 
 
-@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("signum", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
 def test_a_signal_drains_calls_in_flight_and_leaves_a_run_that_resumes(tmp_path: Path, signum: signal.Signals) -> None:
     path = tmp_path / "r"
     with WireServer(author.right, delay_s=1.0) as server:

@@ -53,10 +53,9 @@ def test_the_field_is_named_try_in_the_file(path: Path) -> None:
 
 
 def test_an_evaluation_comes_back_with_all_its_evidence(path: Path) -> None:
-    evaluation = Evaluation(
-        "sha", "quick/add", verdict="wrong_numeric", error=Failure("wrong_numeric", "off", {"max": 1.5}),
-        cases=[CaseResult("odd", True, False, worst_index=[1, 2])], timing=Timing("eager", [TimedSize("s", 2.0, 1.0, 2.0, [1.9, 2.1])], 2.0, [1.9, 2.1]),
-    )  # fmt: skip
+    timing = Timing("eager", [TimedSize("s", 2.0, 1.0, 2.0, [1.9, 2.1])], 2.0, [1.9, 2.1])
+    failure, case = Failure("wrong_numeric", "off", {"max": 1.5}), CaseResult("odd", True, False, worst_index=[1, 2])
+    evaluation = Evaluation("sha", "quick/add", verdict="wrong_numeric", error=failure, cases=[case], timing=timing)
     store = create(path)
     store.write_evaluation(IDENTITY, evaluation)
     assert store.evaluation(IDENTITY) == evaluation
