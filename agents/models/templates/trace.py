@@ -63,7 +63,7 @@ def read(reference: Callable[..., Any], calls: list[Arguments], limit: int = 200
         raise Declined("no case has values to look at")
     tried = set()
     for arguments in variations(reference, list(found)):
-        key = repr(pattern(arguments))
+        key = repr((pattern(arguments), [t.shape for t in tensors(arguments).values()]))
         if key in tried or len(found) >= limit or any(covers(t, arguments) for t in found):
             continue
         tried.add(key)
@@ -366,7 +366,8 @@ def variations(reference: Callable[..., Any], traced: list[Traced]) -> Iterator[
         number = [n for n in t.exact if isinstance(t.arguments[n], (int, float)) and not isinstance(t.arguments[n], bool)]
         frontier += [t.arguments | {n: _moved(t.arguments[n], FACTORS[0])} for n in number]
     if not all(elementwise(t.outputs) for t in traced):
-        frontier += [changed for arguments in bases for changed in ranked(arguments)]
+        plain = [a for a in bases if not any(1 in t.shape for t in tensors(a).values())]
+        frontier += [changed for arguments in plain or bases for changed in ranked(arguments)]
     for arguments in frontier:
         yield arguments
         rank = max((t.dim() for t in tensors(arguments).values()), default=0)
