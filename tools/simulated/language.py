@@ -35,7 +35,7 @@ class _Language:
         self.entries = [(owner, name, former, owner.__dict__[name]) for owner, name, former in changes.values()]
         scope.restore()
         self.entries = [(owner, name, former, _faster(owner, former, new)) for owner, name, former, new in self.entries]
-        self.entries += libdevice.entries(semantic) + _reductions()
+        self.entries += libdevice.entries(semantic) + _reductions() + _cheaper()
         self.replaced = {id(former): new for owner, _, former, new in self.entries if not inspect.isclass(owner)}
         self.active = False
 
@@ -67,6 +67,34 @@ def _reductions() -> list[tuple[Any, str, Any, Any]]:
     """Functions and methods; the last entry for an attribute wins."""
     methods = [(tl.tensor, name, vars(tl.tensor)[name], new) for name, new in _REDUCTIONS.items() if name in vars(tl.tensor)]
     return methods + [(module, name, getattr(module, name), new) for module in (tl, core) for name, new in _REDUCTIONS.items()]
+
+
+def _cheaper() -> list[tuple[Any, str, Any, Any]]:
+    """Half of an interpreted kernel's time goes into shapes that are always the same; these keep them with the type."""
+    make_tensor, make_type = tl.tensor.__init__, tl.block_type.with_element_ty
+    shapes: dict[str, tuple[Any, Any]] = {}
+    types: dict[tuple[str, tuple], tl.block_type] = {}
+
+    def tensor_init(self: tl.tensor, handle: Any, type: tl.dtype) -> None:
+        known = shapes.get(type.name)
+        if known is None:
+            make_tensor(self, handle, type)
+            shapes[type.name] = self.shape, self.numel
+        else:
+            self.handle, self.type, self.dtype = handle, type, type.scalar
+            self.shape, self.numel = known
+
+    def with_element_ty(self: tl.block_type, scalar_ty: tl.dtype) -> tl.block_type:
+        key = scalar_ty.name, builtins.tuple(self.shape)
+        found = types.get(key)
+        if found is None:
+            found = types[key] = make_type(self, scalar_ty)
+        return found
+
+    return [
+        (tl.tensor, "__init__", make_tensor, tensor_init),
+        (tl.block_type, "with_element_ty", make_type, with_element_ty),
+    ]
 
 
 _REDUCTIONS = {"reduce": reduce.reduce, "associative_scan": reduce.scan}

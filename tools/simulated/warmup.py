@@ -1,5 +1,7 @@
 """What a zygote pays once, so that its forks do not: imports, one compilation, one interpretation."""
 
+import atexit
+import gc
 import os
 import tempfile
 
@@ -26,16 +28,24 @@ def warm() -> None:
     """Once in the zygote: one compilation and interpretation of trusted code, on one thread. No thread is left running."""
     os.environ.setdefault("TRITON_DEFAULT_FP_FUSION", "1")
     torch.set_num_threads(1)
+    former = os.environ.get("TRITON_CACHE_DIR")
     with tempfile.TemporaryDirectory() as scratch:
-        former = os.environ.get("TRITON_CACHE_DIR")
         os.environ["TRITON_CACHE_DIR"] = scratch
         try:
-            with Session(platforms.default_targets(), SHEET) as session:
-                x = session.to_device(torch.from_numpy(np.ones(100, dtype=np.float32)))
-                y = torch.empty_like(x)
-                _row[(1,)](x, y, 100, BLOCK=128)
-                session.to_host(y)
+            _run()
         finally:
             del os.environ["TRITON_CACHE_DIR"]
             if former is not None:
                 os.environ["TRITON_CACHE_DIR"] = former
+    # What is here now lives as long as the process; a fork's collector need not look at it, nor copy its pages.
+    gc.collect()
+    gc.freeze()
+    atexit.register(gc.unfreeze)
+
+
+def _run() -> None:
+    with Session(platforms.default_targets(), SHEET) as session:
+        x = session.to_device(torch.from_numpy(np.ones(100, dtype=np.float32)))
+        y = torch.empty_like(x)
+        _row[(1,)](x, y, 100, BLOCK=128)
+        session.to_host(y)
