@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import structlog
+from structlog.typing import Processor
 
 from agents.models.base import RETRIABLE, Identity, Usage
 from agents.recorder import AttemptRecord, CallRecord, TrajectoryRecord
@@ -223,10 +224,8 @@ def logger(file: jsonl.Lines) -> Any:
 
         warning = error = info
 
-    stamp = structlog.processors.TimeStamper(fmt="iso", utc=True)
-    return structlog.wrap_logger(
-        Sink(), processors=[stamp, structlog.processors.add_log_level, render], wrapper_class=structlog.BoundLogger
-    )
+    steps: list[Processor] = [structlog.processors.TimeStamper(fmt="iso", utc=True), structlog.processors.add_log_level]
+    return structlog.wrap_logger(Sink(), processors=[*steps, render], wrapper_class=structlog.BoundLogger)
 
 
 def document(body: dict[str, Any]) -> bytes:

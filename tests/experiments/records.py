@@ -26,7 +26,8 @@ def attempt(trajectory: str = "quick/add@0", name: str = "000.00.00", **changes:
             "scaffold": "geak", "model": "openai/x", "seed": 0, "round": int(name[:3]), "role": "generator", "parents": [],
             "strategy": "", "kernel_sha": None, "verdict": "pass", "stage": "timing", "compiled": True, "correct": True, "speedup": None,
             "speedup_ci": None, "no_speedup": "simulated device", "modelled": None, "baseline_us": None, "candidate_us": None,
-            "calls": [], "tokens": 12, "cost_usd": 0.25, "wall_s": 1.0, "gpu_s": 0.0, "device": "d", "error_kind": None, "error": None, "parse": "ok", **changes,
+            "calls": [], "tokens": 12,
+            "cost_usd": 0.25, "wall_s": 1.0, "gpu_s": 0.0, "device": "d", "error_kind": None, "error": None, "parse": "ok", **changes,
         }
     )  # fmt: skip
 
