@@ -126,7 +126,7 @@ from tools.executor.local import LocalExecutor
 from tools.settings import Settings
 executor = LocalExecutor(workers=1)
 print("here", flush=True)
-asyncio.run(executor.evaluate({'import time; time.sleep(60)'!r}, find("quick/softmax"), Settings(device="simulated", import_s=60)))
+asyncio.run(executor.evaluate({"import time; time.sleep(60)"!r}, find("quick/softmax"), Settings(device="simulated", import_s=60)))
 """
     broker = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE)
     deadline = time.monotonic() + 60

@@ -64,7 +64,11 @@ def test_environment_holds_no_secret(executor, evaluate, monkeypatch):
 def test_network_is_out_of_reach(evaluate):
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        assert denied(evaluate, f"socket.create_connection(('127.0.0.1', {port}), timeout=2)") in ("PermissionError", "ConnectionRefusedError", "OSError")
+        assert denied(evaluate, f"socket.create_connection(('127.0.0.1', {port}), timeout=2)") in (
+            "PermissionError",
+            "ConnectionRefusedError",
+            "OSError",
+        )
 
 
 def test_other_processes_are_out_of_reach(evaluate):

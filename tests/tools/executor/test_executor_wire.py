@@ -81,7 +81,9 @@ def test_forged_layout_is_refused(change):
         region().read({"t": TENSOR | change})
 
 
-@pytest.mark.parametrize("node", [None, 3, [], {}, {"t": None}, {"l": 3}, {"l": [None] * 1000}, {"v": {}}, {"d": "x"}, {"q": 1}, {"t": 1, "v": 2}])
+@pytest.mark.parametrize(
+    "node", [None, 3, [], {}, {"t": None}, {"l": 3}, {"l": [None] * 1000}, {"v": {}}, {"d": "x"}, {"q": 1}, {"t": 1, "v": 2}]
+)
 def test_what_is_no_layout_is_refused(node):
     with pytest.raises(BadLayout):
         region().read(node)

@@ -1,0 +1,9 @@
+from tools import doctor
+
+
+def test_doctor_states_versions_device_isolation_and_names_of_keys(monkeypatch):
+    monkeypatch.setenv("SOME_API_KEY", "hush")
+    text = "\n".join(doctor.facts())
+    for words in ("python 3", "torch ", "triton ", "device: ", "simulated device: ", "isolation: ", "tcp denied", "SOME_API_KEY"):
+        assert words in text
+    assert "hush" not in text

@@ -1,0 +1,100 @@
+"""`python -m tools.evaluate`, by its exit codes and what it prints."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tools import evaluate
+from tools.evaluation import CaseResult, Evaluation, Failure
+
+ROOT = Path(__file__).parents[2]
+CANDIDATES = ROOT / "tests/tools/candidates"
+
+
+def run(candidate: str | Path, *flags: str, task: str = "quick/softmax") -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "tools.evaluate", "--task", task, "--candidate", str(candidate), "--device", "simulated", *flags]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+
+
+def test_passing_candidate_exits_0_and_prints_json():
+    done = run(CANDIDATES / "honest/softmax.py", "--json")
+    found = json.loads(done.stdout)
+    assert (done.returncode, found["verdict"], done.stderr) == (0, "pass", "")
+    assert not any(case["held_out"] for case in found["cases"])
+    assert found["timing"] is None
+    assert "clock" in found["no_timing"]
+    assert found["isolation"]["level"] in ("full", "landlock")
+
+
+def test_failing_candidate_exits_3_with_the_reason_for_a_reader():
+    done = run(CANDIDATES / "hostile/zeros.py")
+    assert done.returncode == 3
+    assert "wrong_numeric" in done.stdout
+    assert "100 %" in done.stdout
+
+
+def test_candidate_that_is_no_text_is_a_verdict(tmp_path):
+    path = tmp_path / "binary.py"
+    path.write_bytes(b"\xff\xfe\x00nonsense")
+    done = run(path)
+    assert done.returncode == 3
+    assert "syntax_error" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (("--task", "quick/sotfmax"), "Did you mean 'quick/softmax'"),
+        (("--task", "nothing/softmax"), "Unknown suite"),
+        (("--candidate", "/nowhere/c.py"), "Cannot read the candidate"),
+        (("--device", "abacus"), "Unknown device 'abacus'"),
+        (("--target", "abacus:1"), "target"),
+    ],
+)
+def test_mistake_of_the_users_exits_2_with_one_sentence(capsys, flags, words):
+    base = {"--task": "quick/softmax", "--candidate": str(CANDIDATES / "hostile/zeros.py"), "--device": "simulated"}
+    arguments = [part for pair in (base | {flags[0]: flags[1]}).items() for part in pair]
+    assert evaluate.main(arguments) == 2
+    printed = capsys.readouterr()
+    assert words in printed.err
+    assert "Traceback" not in printed.err
+    assert printed.out == ""
+
+
+def test_no_verdict_exits_4(tmp_path, capsys):
+    source = (
+        "import torch, triton, triton.language as tl\n"
+        "@triton.jit\ndef k(y):\n    tl.store(y + tl.program_id(0) * 0, 0.0)\n"
+        "def softmax(input, dim, dtype=None):\n    y = torch.empty_like(input)\n    k[(100000,)](y)\n    return y\n"
+    )
+    path = tmp_path / "many.py"
+    path.write_text(source)
+    assert evaluate.main(["--task", "quick/softmax", "--candidate", str(path), "--device", "simulated"]) == 4
+    assert "unsupported" in capsys.readouterr().out
+
+
+def test_held_out_failure_is_shown_without_numbers():
+    record = Evaluation(
+        "sha", "quick/x", verdict="wrong_numeric", stage="correctness", logs={"stdout": "secret", "stderr": "", "truncated": False}
+    )
+    record.cases = [CaseResult("a", False, True), CaseResult("b", True, False, max_abs=3.5, kind="wrong_numeric", message="off by 3.5")]
+    record.error = Failure("wrong_numeric", "off by 3.5", {"case": "b", "max_abs": 3.5})
+    text = json.dumps(record.public()) + "\n".join(evaluate.lines(record))
+    assert "fails on inputs not shown" in text
+    assert "3.5" not in text
+    assert "secret" not in text
+
+
+def test_what_held_out_cases_print_is_never_public():
+    record = Evaluation("sha", "quick/x", verdict="pass", logs={"stdout": "fine", "stderr": "", "truncated": False, "held_out": "secret"})
+    assert record.public()["logs"] == {"stdout": "fine", "stderr": "", "truncated": False}
+    assert record.logs["held_out"] == "secret"
+
+
+def test_evaluation_survives_json():
+    record = Evaluation("sha", "quick/x", verdict="compile_error", error=Failure("compile_error", "no", {"line": 3}))
+    record.cases = [CaseResult("a", False, True, worst_index=[1, 2])]
+    assert Evaluation.from_dict(json.loads(json.dumps(record.to_dict()))) == record
