@@ -20,6 +20,7 @@ class Templates:
 
     name = "templates"
     free = True
+    sampling: dict[str, Any] = {}
 
     def __init__(self, args: dict[str, Any], tasks: Callable[[str], Task]):
         for key in args:
