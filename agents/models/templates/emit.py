@@ -2,7 +2,9 @@
 
 import inspect
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import reduce
 
 import torch
 
@@ -149,7 +151,7 @@ class PlanWriter:
 
     def root(self, root: Node, i: int) -> str:
         """Computes an output into a tensor of its own."""
-        dtype = dtype_rule(self.traced.observed, i, self.tensors)
+        dtype = dtype_rule(self.traced.observed, i, {n: t.dim() for n, t in tensors(self.traced.arguments).items()})
         name = f"result{i or ''}"
         if root.op == "reshape":
             source = self.stage(self.rooted(root.args[0]), dtype, f"source{i or ''}")
@@ -331,19 +333,28 @@ def _axes(axes: list[Axis]) -> str:
     return _shape(tuple(a.size for a in axes))
 
 
-def dtype_rule(observed: list[Observed], i: int, names: list[str]) -> str:
-    """The shortest expression that gives an output's dtype in every observed call."""
+def dtype_rule(observed: list[Observed], i: int, ranks: dict[str, int]) -> str:
+    """The shortest expression that gives an output's dtype in every observed call; `ranks` are those of the tensors."""
+    names = list(ranks)
     options = sorted({n for o in observed for n in o.dtypes if n not in names})
-    rules: list[tuple[str, object]] = [(f"{n}.dtype", lambda o, n=n: o.dtypes[n]) for n in names]
-    rules += [(n, lambda o, n=n: o.dtypes[n]) for n in options]
-    rules += [(f"torch.promote_types({a}.dtype, {b}.dtype)", lambda o, a=a, b=b: torch.promote_types(o.dtypes[a], o.dtypes[b]))
-              for a in names for b in names if a < b]  # fmt: skip
+    rules: list[tuple[str, Callable[[Observed], object]]] = [(f"{n}.dtype", lambda o, n=n: o.dtypes[n]) for n in names]  # type: ignore[misc]
+    rules += [(n, lambda o, n=n: o.dtypes[n]) for n in options]  # type: ignore[misc]
+    pairs = [(a, b) for k, a in enumerate(names) for b in names[k + 1 :]]
+    rules += [(f"torch.result_type({a}, {b})", lambda o, a=a, b=b: _mixed(o, a, b, ranks)) for a, b in pairs]  # type: ignore[misc]
     first = observed[0].outputs[i]
-    rules.append((str(first), lambda o: first))
+    rules += [(str(first), lambda o: first), ("_promoted(" + ", ".join(f"{n}.dtype" for n in names) + ")", lambda o: _promoted(o, names))]
     for text, rule in rules:
-        if all(rule(o) == o.outputs[i] for o in observed):  # type: ignore[operator]
+        if all(rule(o) == o.outputs[i] for o in observed):
             return text
     raise Declined("the output's dtype follows no rule")
+
+
+def _mixed(observed: Observed, a: str, b: str, ranks: dict[str, int]) -> torch.dtype:
+    return torch.result_type(*(torch.empty((1,) * ranks[n], dtype=observed.dtypes[n]) for n in (a, b)))
+
+
+def _promoted(observed: Observed, names: list[str]) -> object:
+    return reduce(torch.promote_types, (observed.dtypes[n] for n in names))  # type: ignore[arg-type]
 
 
 __all__ = ["product", "write"]

@@ -2,6 +2,7 @@
 
 IMPORTS = '''\
 import math
+from functools import reduce
 from operator import truediv
 
 import torch
@@ -51,6 +52,10 @@ def _size(*sizes):
 def _accumulate(*dtypes):
     """The dtype that floating values are computed in."""
     return torch.float64 if torch.float64 in dtypes else torch.float32
+
+
+def _promoted(*dtypes):
+    return reduce(torch.promote_types, dtypes)
 
 
 def _power(n):

@@ -1,0 +1,55 @@
+"""Runs a candidate on the simulated device within the test's own process, and measures how wrong it is."""
+
+import importlib.util
+import math
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from benchmark import oracle
+from benchmark.task import Arguments, Task
+from tools import platforms
+from tools.platforms import simulated as device
+from tools.simulated.session import Session
+
+
+def call(source: str, entry: str, arguments: Arguments) -> tuple[torch.Tensor, list[str]]:
+    """The result on the host, and the names of the kernels launched."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "candidate.py"
+        path.write_text(source)
+        with Session(platforms.default_targets(), device.SHEET) as session:
+            spec = importlib.util.spec_from_file_location("candidate", path)
+            assert spec is not None and spec.loader is not None
+            module = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+            given = {n: session.to_device(v) if isinstance(v, torch.Tensor) else v for n, v in arguments.items()}
+            return session.to_host(getattr(module, entry)(**given)), list(session.launches)
+
+
+def errors(task: Task, source: str) -> dict[str, float]:
+    """Per visible case the largest error in units of the tolerance; above 1 is wrong."""
+    return {c.name: error(task, source, c.arguments(task.id, 0)) for c in task.cases if not c.held_out}
+
+
+def error(task: Task, source: str, arguments: Arguments) -> float:
+    truth = oracle.compute(task, arguments)
+    expected, honest = truth.expected[0], truth.honest[0]
+    actual, launches = call(source, task.entry_name, arguments)
+    if actual.shape != honest.shape or actual.dtype != honest.dtype or (actual.numel() and not launches):
+        return math.inf
+    if not honest.dtype.is_floating_point:
+        return float((actual != honest).any()) * 2
+    return distance(actual, honest, expected)
+
+
+def distance(actual: torch.Tensor, honest: torch.Tensor, expected: torch.Tensor) -> float:
+    """In units of 16 times the honest computation's largest error, or of 16 roundings of the largest value."""
+    finite = expected.isfinite()
+    if not torch.equal(actual.isfinite(), honest.isfinite() & actual.isfinite() | finite & actual.isfinite()) or not bool(actual[finite].isfinite().all()):
+        return math.inf
+    wrong, own = ((t.double() - expected)[finite].abs().max().item() if finite.any() else 0.0 for t in (actual, honest))
+    scale: Any = expected[finite].abs().max().item() if finite.any() else 0.0
+    return wrong / max(16 * own, 16 * torch.finfo(honest.dtype).eps * scale, 1e-30)
