@@ -55,12 +55,12 @@ class Builder(InterpreterBuilder):
             return super().create_fp_to_fp(src, dst_type, rounding_mode)
         return from_float(as_float(src), dst_type)
 
-    def create_masked_load(self, ptrs: TensorHandle, mask: TensorHandle, *rest: Any) -> TensorHandle:
+    def create_masked_load(self, ptrs: TensorHandle, mask: TensorHandle, *rest: Any, **named: Any) -> TensorHandle:
         mask = _boolean(mask)
         bad = self._outside(ptrs, mask, "load")
         if bad is None:
-            return super().create_masked_load(ptrs, mask, *rest)
-        loaded = super().create_masked_load(ptrs, TensorHandle(mask.data & ~bad, tl.int1), *rest)
+            return super().create_masked_load(ptrs, mask, *rest, **named)
+        loaded = super().create_masked_load(ptrs, TensorHandle(mask.data & ~bad, tl.int1), *rest, **named)
         return TensorHandle(poison(loaded.data, bad), loaded.dtype)
 
     def create_masked_store(self, ptrs: TensorHandle, value: TensorHandle, mask: TensorHandle, *rest: Any) -> None:
@@ -129,8 +129,10 @@ def _options(options: interpreter.InterpreterOptions, dot_precision: str) -> int
     )
 
 
-def _boolean(mask: TensorHandle) -> TensorHandle:
-    """Masks of any integer type are true where they are not zero."""
+def _boolean(mask: TensorHandle | np.ndarray) -> TensorHandle:
+    """Masks of any integer type are true where they are not zero; descriptors bring theirs without a handle."""
+    if isinstance(mask, np.ndarray):
+        return TensorHandle(mask, tl.int1)
     return mask if mask.data.dtype == np.bool_ else TensorHandle(mask.data != 0, tl.int1)
 
 

@@ -35,7 +35,7 @@ class _Language:
         self.entries = [(owner, name, former, owner.__dict__[name]) for owner, name, former in changes.values()]
         scope.restore()
         self.entries = [(owner, name, former, _faster(owner, former, new)) for owner, name, former, new in self.entries]
-        self.entries += libdevice.entries(semantic) + _reductions() + _cheaper()
+        self.entries += libdevice.entries(semantic) + _reductions() + _methods() + _cheaper()
         self.replaced = {id(former): new for owner, _, former, new in self.entries if not inspect.isclass(owner)}
         self.active = False
 
@@ -67,6 +67,15 @@ def _reductions() -> list[tuple[Any, str, Any, Any]]:
     """Functions and methods; the last entry for an attribute wins."""
     methods = [(tl.tensor, name, vars(tl.tensor)[name], new) for name, new in _REDUCTIONS.items() if name in vars(tl.tensor)]
     return methods + [(module, name, getattr(module, name), new) for module in (tl, core) for name, new in _REDUCTIONS.items()]
+
+
+def _methods() -> list[tuple[Any, str, Any, Any]]:
+    """Methods of tensors that are written in Triton themselves, for example `x.sum(axis=0)`."""
+
+    def bound(jit: JITFunction) -> Callable[..., Any]:
+        return lambda self, *args, **kwargs: device_call(jit, self, *args, **kwargs)
+
+    return [(tl.tensor, name, jit, bound(jit)) for name, jit in vars(tl.tensor).items() if isinstance(jit, JITFunction)]
 
 
 def _cheaper() -> list[tuple[Any, str, Any, Any]]:
@@ -220,6 +229,11 @@ _HELPERS = {
 }
 
 
+def first_line(jit: JITFunction) -> int:
+    """The line of `def` in its file; the decorators stand above it."""
+    return jit.starting_line_number + next(i for i, row in enumerate(jit.raw_src) if row.lstrip().startswith("def "))
+
+
 class _Kernel:
     """A rewritten function and the globals that it sees."""
 
@@ -227,11 +241,11 @@ class _Kernel:
         self._fn = jit.fn
         tree = _Rewriter().visit(jit.parse())
         ast.fix_missing_locations(tree)
-        ast.increment_lineno(tree, getattr(jit, "def_file_line_number", jit.starting_line_number) - 1)
+        ast.increment_lineno(tree, first_line(jit) - 1)
         self._namespace: dict[str, Any] = {}
         self.refresh()
         local: dict[str, Any] = {}
-        exec(compile(tree, getattr(jit, "file_name", jit.fn.__code__.co_filename), "exec"), self._namespace, local)
+        exec(compile(tree, jit.fn.__code__.co_filename, "exec"), self._namespace, local)
         self.call: FunctionType = local[jit.fn.__name__]
 
     def refresh(self) -> None:

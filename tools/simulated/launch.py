@@ -23,7 +23,7 @@ MOST_PROGRAMS = 4096
 """Programs of one launch; each takes the interpreter about a millisecond."""
 _MOST_YZ = 65535
 _MOST_RULE = 1500
-"""Characters of a compiler's message that are kept, from the end."""
+"""Characters of a compiler's message that are kept."""
 
 
 @dataclass
@@ -65,7 +65,7 @@ def refused(jit: JITFunction, target: str, error: Exception) -> CompileFailed | 
         return LaunchFailed(message, kernel=jit.__name__, type=type(error).__name__)
     while isinstance(cause := error.__cause__, Exception) and type(cause).__module__.startswith("triton"):
         error = cause
-    rule = str(getattr(error, "error_message", None) or error.__cause__ or error).strip()[-_MOST_RULE:]
+    rule = str(getattr(error, "error_message", None) or error.__cause__ or error).partition("Repro command:")[0].strip()[:_MOST_RULE]
     name = type(error.__cause__ or error).__name__
     line, text = _place(jit, getattr(error, "src", ""), getattr(getattr(error, "node", None), "lineno", None))
     where = f" at line {line}" if line else ""
@@ -82,8 +82,7 @@ def _place(jit: JITFunction, source: str, line: int | None) -> tuple[int | None,
     owner = next((f for f in known if f.src == source), None)
     if owner is None:
         return None, text
-    above = next(i for i, row in enumerate(owner.raw_src) if row.lstrip().startswith("def "))
-    return owner.starting_line_number + above + line - 1, text
+    return language.first_line(owner) + line - 1, text
 
 
 def grid_of(grid: Any, jit: JITFunction) -> tuple[int, int, int]:
