@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from tools.platforms.sheet import HardwareSheet
+from tools.simulated.errors import Unsupported
 from tools.simulated.patches import Patches
 from tools.simulated.tensor import DEVICE, on_device, set_default_device
 
@@ -26,8 +27,8 @@ class Event:
         return True
 
     def elapsed_time(self, end: "Event") -> float:
-        """No time is told here; a constant, so that nothing divides by zero."""
-        return 1.0
+        """No time is told here; a constant second, so that whoever repeats a call until enough time has passed repeats it once."""
+        return 1000.0
 
 
 class Stream(Event):
@@ -127,11 +128,28 @@ def install(patches: Patches, sheet: HardwareSheet) -> None:
     for owned, kind in (("Stream", Stream), ("ExternalStream", Stream), ("Event", Event), ("device", _Where), ("device_of", _Where)):
         patches.set(torch.cuda, owned, kind)
     patches.set(torch.cuda.amp, "autocast", lambda enabled=True, dtype=torch.float16, **_: _Autocast(DEVICE.type, dtype, enabled))
+    for name in ("range_push", "range_pop", "range_start", "range_end", "mark"):
+        patches.set(torch.cuda.nvtx, name, _answer(None))
+    for name in ("CUDAGraph", "graph", "make_graphed_callables"):
+        patches.set(torch.cuda, name, _unsupported(f"torch.cuda.{name}"))
+    patches.set(torch, "compile", _uncompiled)
     for owner in (torch, torch.amp, torch.amp.autocast_mode):
         patches.set(owner, "autocast", _Autocast)
     patches.set(torch, "Generator", _Generator)
     patches.set(torch, "set_default_device", set_default_device)
     patches.set(torch.version, "cuda", torch.version.cuda or "12.8")
+
+
+def _unsupported(what: str) -> Any:
+    def refuse(*args: Any, **kwargs: Any) -> None:
+        raise Unsupported(f"The simulated device has no {what}.")
+
+    return refuse
+
+
+def _uncompiled(model: Any = None, **options: Any) -> Any:
+    """`torch.compile` without its compiler: what it returns computes the same."""
+    return model if model is not None else lambda model: model
 
 
 def _answer(value: Any) -> Any:

@@ -6,7 +6,7 @@ from types import ModuleType
 import pytest
 import torch
 
-from tools.simulated import DeviceMismatch, Session
+from tools.simulated import DeviceMismatch, Session, Unsupported
 
 HEAD = """
 import torch, triton, triton.language as tl
@@ -77,6 +77,8 @@ IDIOMS = {
     "    return launch(x, layer.cuda().weight.new_zeros(x.numel()), torch.empty_like(x))",
     "torch.device as a context": "def f(x):\n    with torch.device('cuda'):\n        extra = torch.zeros(x.numel())\n"
     "    return launch(x, extra, torch.empty_like(x))",
+    "a compiled wrapper": "@torch.compile(dynamic=True)\ndef g(x):\n    return launch(x, x, torch.empty_like(x))\n\n"
+    "def f(x):\n    return torch.compile(g)(x)",
     "cuda() and a default device": "def f(x):\n    torch.set_default_device('cuda')\n    out = torch.empty(x.numel())\n"
     "    torch.set_default_device(None)\n    return launch(x, torch.zeros(x.numel()).cuda(), out)",
 }
@@ -103,3 +105,15 @@ def test_a_mismatch_is_caught_by_the_exception_that_cuda_would_raise(session: Se
         session.to_device(torch.ones(3)).numpy()
     with pytest.raises(RuntimeError):
         session.to_device(torch.ones(3)) + torch.ones(3)
+
+
+def test_a_graph_of_launches_is_unsupported(session: Session, load: Callable[[str], ModuleType]) -> None:
+    module = load("import torch\ndef f(x):\n    graph = torch.cuda.CUDAGraph()")
+    with pytest.raises(Unsupported, match="CUDAGraph"):
+        module.f(session.to_device(torch.ones(1)))
+
+
+def test_timing_a_launch_runs_it_a_few_times_and_tells_nothing(session: Session, load: Callable[[str], ModuleType]) -> None:
+    module = load(HEAD + "from triton.testing import do_bench\ndef f(x):\n    return do_bench(lambda: launch(x, x, torch.empty_like(x)))")
+    assert module.f(session.to_device(torch.ones(300))) > 0
+    assert len(session.launches) < 15
