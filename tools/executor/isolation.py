@@ -18,7 +18,7 @@ LEVELS = ("full", "landlock", "process")
 PRIVATE = Path("/dev/shm")
 """Where `full` mounts the sandbox's own tmpfs: a directory that is everywhere and holds no program."""
 BOX_BYTES = 512 << 20
-SYSTEM = ("/usr", "/lib", "/lib64", "/bin", "/sbin", "/opt", "/proc", "/sys/devices", "/nix", "/run/opengl-driver")
+SYSTEM = ("/usr", "/lib", "/lib64", "/bin", "/sbin", "/opt", "/proc", "/sys", "/nix", "/run/opengl-driver")
 ETC = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "passwd", "group", "nsswitch.conf", "localtime", "alternatives")
 PROC_GUARDED = ("sys", "sysrq-trigger", "irq", "bus", "fs")
 """Parts of /proc that root can write even from a user namespace when it is mapped to itself."""
@@ -53,17 +53,17 @@ def mount_private() -> Path:
     return box
 
 
-def restrict(box: Path, devices: list[str], private_proc: bool) -> int:
+def restrict(box: Path, devices: list[str], private: bool) -> int:
     """Landlock: reads from the system and Python only, none of our own packages, writes to the box. Returns the ABI.
 
-    A device's driver writes to the process's own /proc (it names its threads), so /proc is writable where it is private.
+    A device's driver writes to the process's own /proc (it names its threads), so /proc is writable where it is `private`.
     """
     roots = {Path(p) for p in (*SYSTEM, *(f"/etc/{e}" for e in ETC), sys.prefix, sys.base_prefix, *sysconfig.get_paths().values())}
     grants = [g for root in sorted(roots) for g in _readable(root, _hidden())]
     grants.append((Path("/dev"), syscalls.LIST))
     writable = [box, *(Path("/dev") / d for d in DEVICES), *(Path(d) for d in devices)]
-    if private_proc:
-        writable.append(Path("/proc"))
+    if private:
+        writable += [Path("/proc"), PRIVATE]
     return syscalls.landlock(grants, writable)
 
 

@@ -26,6 +26,8 @@ from tools.executor.clock import Bench
 from tools.executor.wire import BadLayout, Node, Overflow, Region, span
 
 CACHE_BYTES = 2 << 30
+DRAWN = 4
+"""Input sets that are kept, as many as one size of timing asks for again."""
 L2_BYTES = 128 << 20
 """What is flushed where the hardware's figures are unknown."""
 
@@ -38,6 +40,7 @@ class Judge:
         self.device = "cpu"
         self.truths: OrderedDict[Key, Oracle] = OrderedDict()
         self.cached = 0
+        self.drawn: OrderedDict[Key, Arguments] = OrderedDict()
         self.sent: tuple[Key, Arguments] | None = None
 
     def open(self, request: Message, fds: list[int]) -> Message:
@@ -54,7 +57,8 @@ class Judge:
             return _invalid(f"the executor finds another version of task {self.task.id} than the one asked for")
         cases = [{"name": c.name, "held_out": c.held_out} for c in self.task.cases]
         timing = [{"name": c.name, "held_out": c.held_out} for c in self.task.timing]
-        return {"cases": cases, "timing": timing, "entry": self.task.entry_name}
+        mutates = bool(self.task.contract.mutates)
+        return {"cases": cases, "timing": timing, "entry": self.task.entry_name, "mutates": mutates}
 
     def inputs(self, request: Message, fds: list[int]) -> Message:
         """Draws the inputs of a case and puts them into the shared memory."""
@@ -80,7 +84,7 @@ class Judge:
             arguments = self._draw(key[1], key[2])
         truth = self.truth(key)
         try:
-            after = self._after(request["after"], arguments)
+            after = self._after(request["after"], arguments) if request["after"] else self._bound(arguments)
             result = self._result(request["result"], after)
             actual = oracle.outputs(self.task, result, after)
         except (BadLayout, TypeError) as error:
@@ -163,8 +167,14 @@ class Judge:
         return (self.task.sha, request["case"], request["seed"])
 
     def _draw(self, case: str, seed: int) -> Arguments:
+        """Inputs of a case; a few are kept, for nobody writes to them."""
         assert self.task is not None
-        return self.task.case(case).arguments(self.task.id, seed)
+        key = (self.task.sha, case, seed)
+        if key not in self.drawn:
+            self.drawn[key] = self.task.case(case).arguments(self.task.id, seed)
+            if len(self.drawn) > DRAWN:
+                self.drawn.popitem(last=False)
+        return self.drawn[key]
 
     def _after(self, nodes: list[Node], sent: Arguments) -> Arguments:
         """The arguments as the call left them."""
@@ -281,10 +291,13 @@ def _invalid(message: str) -> Message:
 
 def main(fd: int) -> None:
     syscalls.die_with_parent()
-    syscalls.hide_memory()
+    device = _device()
+    if device["simulated"]:
+        # A driver may write to the process's own /proc, which this closes.
+        syscalls.hide_memory()
     torch.set_num_threads(1)
     channel, judge = Channel.inherited(fd), Judge()
-    channel.send({"device": _device()})
+    channel.send({"device": device})
     try:
         while True:
             request = channel.receive()

@@ -14,7 +14,7 @@ import sys
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 from tools.executor import isolation, sandbox, syscalls
 from tools.executor.channel import Channel, Closed, Message, readable
@@ -118,7 +118,12 @@ def _standard_streams(out: int, err: int) -> None:
     null = os.open(os.devnull, os.O_RDONLY)
     for fd, number in ((null, 0), (out, 1), (err, 2)):
         os.dup2(fd, number)
-    sys.stdout, sys.stderr = (open(fd, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False) for fd in (1, 2))
+    # Those of the zygote are set up for the file that it writes to.
+    sys.stdout, sys.stderr = (_text_stream(fd) for fd in (1, 2))
+
+
+def _text_stream(fd: int) -> TextIO:
+    return os.fdopen(fd, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)
 
 
 def _only(channel: int) -> None:

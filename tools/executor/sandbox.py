@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import torch
-from triton import knobs
+from triton.runtime.jit import JITFunction
 
 from tools.executor.channel import Channel, Message
 from tools.executor.clock import Bench
@@ -134,9 +134,11 @@ class Sandbox:
         return {"us": self.bench.block(request["order"], request["keep"])}
 
     def do_give(self, request: Message) -> Message:
-        """Writes the results of one of the timed calls that were kept."""
+        """Writes the results of one of the timed calls that were kept; the arguments only where they are results."""
         result, buffers = self.bench.kept[request["kept"]]
         nodes, arguments = self.timed
+        if not request["after"]:
+            return self._give(result, list(_tensors(arguments)), [])
         free = iter(buffers)
         after = [self.inputs.read(node, lambda _: next(free)) for node in nodes]
         return self._give(result, list(_tensors(arguments)), list(_tensors(after)))
@@ -169,16 +171,17 @@ class Sandbox:
     def watch_compiler(self) -> None:
         """Tells the broker when a compilation begins and ends: it has a deadline of its own."""
 
-        def begins(**facts: Any) -> None:
+        compile_ = JITFunction._do_compile
+
+        def watched(jit: Any, *args: Any, **kwargs: Any) -> Any:
             self.compiling = True
             self.channel.send({"notice": "compile"})
-
-        def ends(**facts: Any) -> None:
-            self.compiling = False
+            kernel = compile_(jit, *args, **kwargs)
             self.channel.send({"notice": "run"})
+            self.compiling = False
+            return kernel
 
-        knobs.runtime.jit_cache_hook = begins
-        knobs.runtime.jit_post_compile_hook = ends
+        JITFunction._do_compile = watched
 
     def _give(self, result: Any, tensors: list[torch.Tensor], after: list[torch.Tensor]) -> Message:
         """Writes the result, and the arguments as the call left them, to shared memory."""

@@ -36,11 +36,11 @@ def descendants(pid: int) -> list[int]:
 
 
 def open_descriptors() -> int:
-    return len(os.listdir("/proc/self/fd"))
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
 
 
 def temporary() -> set[str]:
-    return {n for n in [*os.listdir(tempfile.gettempdir()), *os.listdir("/dev/shm")] if n.startswith("kernelwright")}
+    return {str(path) for folder in (tempfile.gettempdir(), "/dev/shm") for path in Path(folder).glob("kernelwright*")}
 
 
 @pytest.mark.parametrize("name", ["judge", "zygote"])

@@ -43,11 +43,13 @@ def test_twice_as_fast_is_two_and_slower_is_below_one():
 
 
 def test_honest_claim_is_believed_and_a_lie_is_not():
-    honest, liar = contest(Side(800.0), Side(400.0)), contest(Side(800.0), Side(10.0, real_us=800.0))
+    honest, liar = contest(Side(800.0), Side(400.0)), contest(Side(800.0), Side(10.0, real_us=1500.0))
     honest.run("n", time.monotonic() + 30)
     liar.run("n", time.monotonic() + 30)
     assert honest.claim_ok()
+    assert not honest.claim_absurd()
     assert not liar.claim_ok()
+    assert liar.claim_absurd()
 
 
 @pytest.mark.parametrize("us", [[], None, ["1"] * 8, [float("nan")], [0.0], [-5.0], [True]])
@@ -60,8 +62,7 @@ def test_outputs_of_timed_calls_are_checked():
     checked = []
     made = Contest(Side(100.0), Side(100.0), lambda kept, values: checked.append((kept, values)), random.Random(0))
     made.run("n", time.monotonic() + 30)
-    assert len(checked) >= 8
-    assert len({values for _, values in checked}) > 1
+    assert len(checked) == 3
 
 
 def test_interval_covers_the_median_ratio():
@@ -72,6 +73,6 @@ def test_interval_covers_the_median_ratio():
 
 
 def test_sizes_are_combined_by_their_geometric_mean():
-    found = combined([TimedSize("a", 1, 1, 1.0, [0.9, 1.1]), TimedSize("b", 4, 1, 4.0, [3.9, 4.1])], True)
+    found = combined([TimedSize("a", 1, 1, 1.0, [0.9, 1.1]), TimedSize("b", 4, 1, 4.0, [3.9, 4.1])])
     assert found.speedup == pytest.approx(2.0)
     assert found.ci[0] < 2.0 < found.ci[1]
