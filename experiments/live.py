@@ -59,7 +59,7 @@ class Progress:
             self.ended[key] = fields
         if key in self.rows:
             self.rows[key].round = max(self.rows[key].round, fields.get("round") or 0)
-            self.rows[key].doing = " ".join(str(part) for part in (name, fields.get("role"), fields.get("outcome")) if part)
+            self.rows[key].doing = doing(name, fields) or self.rows[key].doing
 
     def attempt(self, key: str, fields: dict[str, Any]) -> None:
         if fields["compiled"]:
@@ -92,6 +92,13 @@ class Progress:
         done = len(self.ended) - self.before
         left = self.asked - len(self.ended)
         return clock((time.time() - self.started) / done * left) if done else "-"
+
+
+def doing(name: str, fields: dict[str, Any]) -> str:
+    """What a trajectory does after an event, as far as events tell."""
+    if name == "call":
+        return f"{fields['role']}: {'answered' if fields['outcome'] == 'ok' else fields['outcome']}"
+    return {"evaluation": "judged", "attempt": "judged", "champion": "new best"}.get(name, "")
 
 
 class LiveView:

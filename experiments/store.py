@@ -4,6 +4,7 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager
@@ -157,7 +158,8 @@ class RunStore:
 
     def best(self, task: str) -> Path:
         """Where the best kernel of a task lies, if it has one."""
-        return self.path / "best" / f"{task}.py"
+        parts = re.sub(r"[^\w./-]", "_", f"{task}.py").split("/")
+        return self.path.joinpath("best", *(part for part in parts if part.strip(".")))
 
     # Texts, by the digest of their bytes.
 

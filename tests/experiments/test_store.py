@@ -147,6 +147,14 @@ def test_the_best_kernel_of_a_task_is_that_of_the_fastest_champion(path: Path) -
     assert (path / "best" / "quick" / "add.py").read_text() == "# 2.5\n"
 
 
+@pytest.mark.parametrize(
+    ("task", "file"),
+    [("kernelgenbench/aten.add_", "kernelgenbench/aten.add_.py"), ("../../x.py:f", "x.py_f.py"), ("/etc/./x.py:f", "etc/x.py_f.py")],
+)
+def test_the_best_kernel_never_leaves_the_run(path: Path, task: str, file: str) -> None:
+    assert create(path).best(task) == path / "best" / file
+
+
 def test_a_broken_store_takes_paid_calls_and_nothing_else(path: Path) -> None:
     store = create(path)
     store.broken = UserError("down")
