@@ -15,13 +15,12 @@ from triton.runtime.jit import JITFunction
 from tools.simulated import libdevice, reduce
 from tools.simulated.builder import semantic
 
+core = tl.core
+
 
 def _probe() -> Any:
-    """Names the modules that `_patch_lang` looks for in a kernel's globals."""
+    """Stands for a kernel: `_patch_lang` looks for `tl` and `core` among its globals."""
     return tl, core
-
-
-core = tl.core
 
 
 class _Language:

@@ -117,6 +117,8 @@ def interpret(jit: JITFunction, grid: tuple[int, int, int], values: tuple) -> li
                     for k in range(z):
                         builder.grid_idx = (i, j, k)
                         fn(**arguments)
+        except MemoryError:
+            raise
         except Exception as error:
             raise _trapped(jit, error) from error
         return list(builder.bounds.found.values())

@@ -137,6 +137,8 @@ class Session:
             kernel = run(jit, *args, grid=grid, warmup=True, **kwargs)
             log.add(kernel)
             return kernel
+        except MemoryError:
+            raise
         except Exception as error:
             failed = launch.refused(jit, log.target, error)
             log.error = failed.message

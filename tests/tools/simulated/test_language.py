@@ -96,6 +96,7 @@ def expected(case: str, x: torch.Tensor) -> torch.Tensor:
     return (quotient + (a - quotient * 3) + (a << 1) + (a >> 1) + (a ^ 5) + (a & 6) + (a | 1)).float()
 
 
+@pytest.mark.filterwarnings("ignore:The keep_dims")
 @pytest.mark.parametrize("case", CASES)
 def test_the_language_means_what_torch_computes(case: str, session: Session, load: Callable[[str], ModuleType]) -> None:
     body, reference = CASES[case]
