@@ -1,6 +1,5 @@
 """Answers every role in its normal format, from the brief: candidates, repairs, improvements and reviews."""
 
-import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -35,16 +34,17 @@ class Author:
             return self.repair(brief, request.identity) if brief.parent and brief.digest else self.sample(brief, request.identity)
         raise Declined(f"the role {brief.role} is not one that this author plays")
 
-    def write(self, parameters: Parameters) -> str:
+    def write(self, parameters: Parameters, core: bool = False) -> str:
+        """The module; `core`: only what the visible cases need."""
         if self.patterns is None:
-            inspect.signature(self.task.reference)
             calls = [complete(self.task.reference, c.arguments(self.task.id, 0)) for c in self.task.cases if not c.held_out]
             self.patterns = read(self.task.reference, calls)
-        return emit.write(self.task, self.patterns, parameters)
+        return emit.write(self.task, [p for p in self.patterns if p.needed or not core], parameters)
 
-    def flawed(self, source: str, identity: Identity) -> str:
-        rng = search.chance(identity, self.seed, "flaw")
-        return flaws.plant(source, self.task, rng) if rng.random() < self.flaws else source
+    def fresh(self, parameters: Parameters, identity: Identity) -> str:
+        """A module of the author's own, flawed with the probability that was asked for."""
+        source, rng = self.write(parameters), search.chance(identity, self.seed, "flaw")
+        return flaws.plant(source, self.write(parameters, core=True), self.task, rng) if rng.random() < self.flaws else source
 
     def sample(self, brief: Brief, identity: Identity) -> str:
         """A fresh candidate, unlike all that the brief shows."""
@@ -61,7 +61,7 @@ class Author:
             if parameters in tried:
                 continue
             tried.add(parameters)
-            source = self.flawed(self.write(parameters), identity)
+            source = self.fresh(parameters, identity)
             if source.strip() not in seen:
                 return parameters, source
         raise Declined("every variant that this author knows has been tried")

@@ -12,7 +12,7 @@ from agents.models.templates import prelude
 from agents.models.templates.graph import Declined, Node, Pool, Size, fits_int8, product, walk
 from agents.models.templates.kernels import Kernel, Load
 from agents.models.templates.products import matmul
-from agents.models.templates.rows import looped, one_pass, pointwise
+from agents.models.templates.rows import INNER_DIMS, OUTER_DIMS, POINT_DIMS, looped, one_pass, pointwise
 from agents.models.templates.schedule import Axis, Stage, check, plan
 from agents.models.templates.search import Parameters
 from agents.models.templates.trace import Observed, Traced, elementwise, tensors
@@ -226,17 +226,17 @@ class PlanWriter:
     def pointwise(self, stage: Stage, made: dict[Node, str], out: str) -> str:
         self.module.helpers.add("pointwise")
         kernel = pointwise(stage, made.__getitem__, "RESULT")
-        count = len(stage.outer)
-        name = self.module.kernel("pointwise", kernel, _parameters(kernel, ["n_rows", *_sizes("o", count)], {"o": count}, ["B"], {"FLAT_O": count > 1}))
-        operands = ", ".join(f"({_tensor(x, out)}, {x.dims['o']!r}, {x.looked!r})" for x in kernel.loads)
+        count = max(len(stage.outer), POINT_DIMS)
+        name = self.module.kernel("pointwise", kernel, _parameters(kernel, ["n_rows", *_sizes("o", count)], {"o": count}, ["FLAT_O", "B"]))
+        operands = ", ".join(f"({_tensor(x, out)}, {_dims(x, 'o', stage.outer)}, {x.looked!r})" for x in kernel.loads)
         return f"_pointwise({name}, {_axes(stage.outer)}, ({operands},){self.rest(kernel, stage)})"
 
     def elementwise(self, stage: Stage, made: dict[Node, str], out: str) -> str:
         self.module.helpers.add("pointwise")
         # Written for four dims: the launch joins what can be joined.
-        stage = plan(lifted(self.pool, stage.root, ("d0", "d1", "d2", "d3")))
+        stage = plan(lifted(self.pool, stage.root, tuple(f"d{k}" for k in range(POINT_DIMS))))
         kernel = pointwise(stage, self.tensor, "RESULT")
-        name = self.module.kernel("pointwise", kernel, _parameters(kernel, ["n_rows", *_sizes("o", 4)], {"o": 4}, ["B"], {"FLAT_O": True}))
+        name = self.module.kernel("pointwise", kernel, _parameters(kernel, ["n_rows", *_sizes("o", 4)], {"o": 4}, ["FLAT_O", "B"]))
         operands = "".join(f"{x.tensor}, " for x in kernel.loads if x.tensor != "RESULT")
         return f"_elementwise({name}, ({operands}), {out}{self.rest(kernel, stage)})"
 
@@ -244,12 +244,14 @@ class PlanWriter:
         self.module.helpers.add("rows")
         once = one_pass(stage, made.__getitem__, "RESULT")
         loop = looped(stage, made.__getitem__, "RESULT", once)
-        o, i = len(stage.outer), len(stage.inner)
+        o, i = max(len(stage.outer), OUTER_DIMS), max(len(stage.inner), INNER_DIMS)
         names = []
         for stem, kernel in (("rows", once), ("rows_looped", loop)):
             bounds = ["n_rows", *_sizes("o", o), "n_cols", *_sizes("i", i)]
-            names.append(self.module.kernel(stem, kernel, _parameters(kernel, bounds, {"o": o, "i": i}, ["R", "B"], {"FLAT_O": o > 1, "FLAT_I": i > 1})))
-        operands = ", ".join(f"({_tensor(x, out)}, {x.dims['o']!r}, {x.dims['i']!r}, {x.looked!r})" for x in once.loads)
+            names.append(self.module.kernel(stem, kernel, _parameters(kernel, bounds, {"o": o, "i": i}, ["FLAT_O", "FLAT_I", "R", "B"])))
+        operands = ", ".join(
+            f"({_tensor(x, out)}, {_dims(x, 'o', stage.outer)}, {_dims(x, 'i', stage.inner)}, {x.looked!r})" for x in once.loads
+        )
         return f"_rows(({', '.join(names)}), {_axes(stage.outer)}, {_axes(stage.inner)}, ({operands},){self.rest(once, stage)})"
 
     def matmul(self, stage: Stage, made: dict[Node, str], out: str) -> str:
@@ -317,12 +319,16 @@ def _sizes(group: str, count: int) -> list[str]:
     return [f"{group}n{k}" for k in range(1, count)]
 
 
-def _parameters(kernel: Kernel, bounds: list[str], counts: dict[str, int], meta: list[str], flags: dict[str, bool]) -> list[str]:
+def _parameters(kernel: Kernel, bounds: list[str], counts: dict[str, int], meta: list[str]) -> list[str]:
     strides = []
     for x in kernel.loads:
         strides += [f"{x.name}_{g}{k}" for g, count in counts.items() for k in range(count)] + [f"{x.name}_g{k}" for k in range(len(x.looked))]
-    constants = [*kernel.scalars, "ACC", *(f for f, wanted in flags.items() if wanted), *meta]
-    return [*(x.name for x in kernel.loads), *bounds, *strides, *kernel.sizes, *(f"{n}: tl.constexpr" for n in constants)]
+    return [*(x.name for x in kernel.loads), *bounds, *strides, *kernel.sizes, *(f"{n}: tl.constexpr" for n in (*kernel.scalars, "ACC", *meta))]
+
+
+def _dims(load: Load, group: str, axes: list[Axis]) -> str:
+    """The tensor's dims along the axes that a stage has, without those that the kernel is padded with."""
+    return repr(load.dims[group][len(load.dims[group]) - len(axes) :])
 
 
 def _shape(shape: tuple[Size, ...]) -> str:

@@ -16,7 +16,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from agents.models.templates.trace import tensors
+from agents.models.templates.kernels import LAST
+from agents.models.templates.trace import complete, tensors
 from benchmark.task import Task
 
 NUMERIC = frozenset({"wrong_numeric", "nonfinite"})
@@ -42,17 +43,25 @@ class Flaw:
 
 
 def _plant_mask(source: str, task: Task) -> str | None:
-    if any(re.search(pattern, source) for pattern in (r"tl\.exp", r"tl\.max\(m")) and MASKED.search(source):
+    # Loads fill with 0, so only reductions of what 0 is not neutral for show that their mask is lost.
+    if re.search(r"tl\.exp|\(\w+ - v\d+\)|" + LAST, source) and MASKED.search(source):
         return MASKED.sub(r"\1\2 = \4", source)
     lost = source.replace("mask=(rows < M) & (k[None, :] < K)", "mask=(rows < M)").replace("mask=(k[:, None] < K) & (cols < N)", "mask=(cols < N)")
     return lost if lost != source else None
 
 
 def _mend_mask(source: str, clean: str) -> str | None:
-    mended = BARE.sub(lambda m: f"{m[1]}{m[2]} = tl.where((rows < n_rows) & (cols < n_cols), {m[3]}, {_neutral(source, m[2])})", source)
-    mended = mended.replace("left_k, mask=(rows < M), other", "left_k, mask=(rows < M) & (k[None, :] < K), other")
-    mended = mended.replace("right_n, mask=(cols < N), other", "right_n, mask=(k[:, None] < K) & (cols < N), other")
-    return mended if mended != source else None
+    def mended(kernel: str) -> str:
+        return BARE.sub(lambda m: f"{m[1]}{m[2]} = tl.where((rows < n_rows) & (cols < n_cols), {m[3]}, {_neutral(kernel, m[2])})", kernel)
+
+    text = _by_kernel(source, mended)
+    text = text.replace("left_k, mask=(rows < M), other", "left_k, mask=(rows < M) & (k[None, :] < K), other")
+    text = text.replace("right_n, mask=(cols < N), other", "right_n, mask=(k[:, None] < K) & (cols < N), other")
+    return text if text != source else None
+
+
+def _by_kernel(source: str, change: Callable[[str], str]) -> str:
+    return "".join(change(part) for part in re.split(r"(?=^@triton\.jit$)", source, flags=re.MULTILINE))
 
 
 def _plant_tail(source: str, task: Task) -> str | None:
@@ -65,38 +74,40 @@ def _mend_tail(source: str, clean: str) -> str | None:
     return mended if mended != source else None
 
 
-def _neutral(source: str, name: str) -> str:
+def _neutral(kernel: str, name: str) -> str:
     """The neutral element that the use of a reduced variable asks for."""
-    use = re.search(rf"(tl\.(?:sum|max|min))\({name}, |(lane\d+) \+= {name}\b|tl\.(maximum|minimum)\(lane\d+, {name}\b|\({name} ([<>]) lane", source)
+    use = re.search(rf"(tl\.(?:sum|max|min))\({name}, |(lane\d+) \+= {name}\b|tl\.(maximum|minimum)\(lane\d+, {name}\b|\({name} ([<>]) lane", kernel)
     if use is None:
-        return "1" if re.search(rf"_product|\*= {name}\b", source) else "0"
+        return "1"
     if use[1]:
         return NEUTRAL_OF[use[1]]
     if use[2]:
         return "0"
-    return 'float("-inf")' if use[3] == "maximum" or use[4] == ">" else 'float("inf")'
+    return NEUTRAL_OF["tl.max" if use[3] == "maximum" or use[4] == ">" else "tl.min"]
 
 
 def _plant_neutral(source: str, task: Task) -> str | None:
     def wrong(m: re.Match[str]) -> str:
-        right = m[5]
-        if right == "0":
-            return f"{m[1]}{m[2]} = tl.where({m[3]}, {m[4]}, 1)"
-        shown = "exp" not in source
-        return f"{m[1]}{m[2]} = tl.where({m[3]}, {m[4]}, 0)" if "inf" in right and shown else m[0]
+        # A sum that starts from 1 is always seen; a maximum that starts from 0 only where the position of a negative one is asked for.
+        other = "1" if m[5] == "0" else "0" if "inf" in m[5] and LAST in source else m[5]
+        return f"{m[1]}{m[2]} = tl.where({m[3]}, {m[4]}, {other})"
 
     lost = MASKED.sub(wrong, source)
     return lost if lost != source else None
 
 
 def _mend_neutral(source: str, clean: str) -> str | None:
-    def right(m: re.Match[str]) -> str:
-        wanted = _neutral(source, m[2])
-        suspicious = m[5] in ("0", "1") and m[5] != wanted
-        return f"{m[1]}{m[2]} = tl.where({m[3]}, {m[4]}, {wanted})" if suspicious else m[0]
+    def mended(kernel: str) -> str:
+        return MASKED.sub(lambda m: f"{m[1]}{m[2]} = tl.where({m[3]}, {m[4]}, {_right(kernel, m)})", kernel)
 
-    mended = MASKED.sub(right, source)
-    return mended if mended != source else None
+    text = _by_kernel(source, mended)
+    return text if text != source else None
+
+
+def _right(kernel: str, m: re.Match[str]) -> str:
+    """What is there, unless it is a 0 or 1 that the use speaks against."""
+    wanted = _neutral(kernel, m[2])
+    return wanted if m[5] in ("0", "1") and not (".to(tl.int32)" in m[4] or "9223" in m[5]) else m[5]
 
 
 def _plant_eps(source: str, task: Task) -> str | None:
@@ -109,8 +120,6 @@ def _plant_eps(source: str, task: Task) -> str | None:
 
 def _matters(task: Task, name: str) -> bool:
     """Whether some visible case tells the operator from one whose number `name` is 0."""
-    from agents.models.templates.trace import complete
-
     for case in task.cases:
         arguments = complete(task.reference, case.arguments(task.id, 0))
         if case.held_out or not isinstance(arguments.get(name), float):
@@ -123,15 +132,16 @@ def _matters(task: Task, name: str) -> bool:
 
 def _mend_eps(source: str, clean: str) -> str | None:
     """A kernel that is given a number it does not use, and takes a root, has lost the sum of the two."""
-    blocks = re.split(r"(?=^@triton\.jit$)", source, flags=re.MULTILINE)
-    for i, block in enumerate(blocks):
-        head, _, body = block.partition("):\n")
+
+    def mended(kernel: str) -> str:
+        head, colon, body = kernel.partition("):\n")
         numbers = [n for n in re.findall(r"(\w+): tl\.constexpr", head) if n not in CONSTEXPRS]
-        for number in [n for n in numbers if not re.search(rf"\b{n}\b", body)]:
+        for number in (n for n in numbers if not re.search(rf"\b{n}\b", body)):
             body = re.sub(r"^( +)(v\d+) = (v\d+|r\d+)$(?=\n +v\d+ = .*tl\.sqrt\(\2\))", rf"\1\2 = (\3 + {number})", body, flags=re.MULTILINE)
-            blocks[i] = head + "):\n" + body
-    mended = "".join(blocks)
-    return mended if mended != source else None
+        return head + colon + body
+
+    text = _by_kernel(source, mended)
+    return text if text != source else None
 
 
 CONSTEXPRS = frozenset("ACC R B FLAT_O FLAT_I DOT SUM WIDE PRECISION BM BN BK GROUP".split())
@@ -188,9 +198,12 @@ FLAWS = (
 )  # fmt: skip
 
 
-def plant(source: str, task: Task, rng: random.Random) -> str:
-    """The source with one defect that the visible cases show, chosen by `rng`; the source itself where none applies."""
-    planted = [s for s in (flaw.plant(source, task) for flaw in FLAWS) if s is not None]
+def plant(source: str, core: str, task: Task, rng: random.Random) -> str:
+    """The source with one defect that the visible cases show, chosen by `rng`; the source itself where none applies.
+
+    `core` is the same module with only what the visible cases need: a defect that does not touch it stays unseen.
+    """
+    planted = [lost for flaw in FLAWS if flaw.plant(core, task) is not None and (lost := flaw.plant(source, task)) is not None]
     return rng.choice(planted) if planted else source
 
 

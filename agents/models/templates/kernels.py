@@ -18,31 +18,33 @@ LAST = "9223372036854775807"
 
 @dataclass
 class Group:
-    """Axes that a kernel walks as one: `name` is the letter of its strides, `at` the variable of its position, `limit` its bound."""
+    """Axes that a kernel walks as one: `name` is the letter of its strides, `at` the variable of its position, `limit` its bound.
+
+    Leading entries may be None: a kernel is written for more axes than a stage has, so that one text serves several ranks.
+    """
 
     name: str
-    axes: list[Axis]
+    axes: list[Axis | None]
     at: str
     limit: str
-    flat: str = ""
-    """The constexpr that says that the axes were joined into one."""
 
-    def place(self, axis: Axis) -> str:
-        return self.at if len(self.axes) == 1 else f"{self.name}{self.axes.index(axis)}"
+    @property
+    def flat(self) -> str:
+        """The constexpr that says that the axes were joined into one."""
+        return f"FLAT_{self.name.upper()}"
 
-    def lines(self, at: str | None = None) -> list[str]:
+    def place(self, k: int) -> str:
+        """The position along the k-th axis."""
+        return self.at if len(self.axes) == 1 else f"{self.name}{k}"
+
+    def lines(self) -> list[str]:
         """Positions along each axis, from the position along all."""
-        if len(self.axes) < 2:
-            return []
-        lines, rest = [], at or self.at
-        for k in range(len(self.axes) - 1, 0, -1):
-            place, size = f"{self.name}{k}", f"{self.name}n{k}"
-            last = k == len(self.axes) - 1
-            lines.append(f"{place} = {rest} if {self.flat} else {rest} % {size}" if last else f"{place} = {rest} % {size}")
-            following = f"{rest} // {size}"
-            rest = f"{self.name}{k - 1}" if k == 1 else f"{self.name}r{k - 1}"
-            lines.append(f"{rest} = {following}")
-        return lines
+        lines, rest, last = [], self.at, len(self.axes) - 1
+        for k in range(last, -1, -1):
+            text = f"{rest} % {self.name}n{k}" if k else rest
+            lines.append(f"{self.name}{k} = {self.at if k == last else 0} if {self.flat} else {text}")
+            rest = f"({rest}) // {self.name}n{k}" if k < last else f"{rest} // {self.name}n{k}"
+        return lines if last > 0 else []
 
 
 @dataclass
@@ -74,7 +76,7 @@ class Tile:
 
     def __init__(self, stage: Stage, groups: list[Group], tensor: Callable[[Node], str]):
         self.stage, self.groups, self.tensor = stage, groups, tensor
-        self.group_of = {a: g for g in groups for a in g.axes}
+        self.group_of = {a: g for g in groups for a in g.axes if a is not None}
         self.known: dict[tuple[Node, Index], tuple[str, frozenset[str]]] = {}
         self.loads: dict[tuple[str, Index], Load] = {}
         self.scalars: dict[str, str] = {}
@@ -123,20 +125,18 @@ class Tile:
         if isinstance(axis, Looked):
             return self.value(axis.node, axis.index)
         group = self.group_of[axis]
-        return group.place(axis), frozenset({group.name})
+        return group.place(group.axes.index(axis)), frozenset({group.name})
 
     def number(self, node: Node) -> str:
         if node.op == "scalar":
-            name = node.name if node.name.isidentifier() else f"c_{len(self.scalars)}"
+            name = node.name if node.name.isidentifier() else f"number{len(self.scalars)}"
             found = [k for k, v in self.scalars.items() if v == node.name]
             if not found:
                 self.scalars[name] = node.name
             return found[0] if found else name
-        for name in re.findall(r"\bn_\w+", node.name):
-            self.sizes[name] = name
-        if "(" in node.name.replace("(n_", "n_") and re.search(r"[a-z]\(", node.name):
-            raise Declined(f"the size {node.name} is not written")
-        return f"({node.name})" if not node.name.isidentifier() else node.name
+        if node.name not in self.sizes.values():
+            self.sizes[f"count{len(self.sizes)}"] = node.name
+        return next(k for k, v in self.sizes.items() if v == node.name)
 
     def point(self, node: Node, index: Index) -> tuple[str, frozenset[str]]:
         function = FUNCTIONS.get(node.name)
@@ -183,7 +183,7 @@ class Tile:
             raise Declined("a diagonal is not written")
         dims = {g.name: tuple(index.index(a) if a in axes else None for a in g.axes) for g in self.groups}
         looked = tuple(d for d, a in enumerate(index) if isinstance(a, Looked))
-        deps = frozenset(self.group_of[a].name for a in axes)
+        deps = walked = frozenset(self.group_of[a].name for a in axes)
         values = []
         for d in looked:
             at = index[d]
@@ -195,7 +195,8 @@ class Tile:
             self.loads[tensor, index] = Load(self.name(stem), tensor, dims, looked)
         load = self.loads[tensor, index]
         name = load.name
-        terms = [f"{g.place(a)} * {name}_{g.name}{k}" for g in self.groups for k, a in enumerate(g.axes) if a in axes]
+        # All axes of a group that is walked at all: one text then serves every rank, and absent axes have stride 0.
+        terms = [f"{g.place(k)} * {name}_{g.name}{k}" for g in self.groups if g.name in walked for k in range(len(g.axes))]
         terms += [f"{v} * {name}_g{k}" for k, v in enumerate(values)]
         return load, " + ".join([name, *terms]), deps
 
@@ -209,7 +210,7 @@ class Tile:
         """Writes the stage's result; `groups` are the letters of the groups that the result has."""
         _, at, _ = self.address(tensor, index, "out")
         # A result dim of size 1 has no axis; the tile is wide all the same, so the address must be too.
-        wide = " + ".join(f"{g.at} * 0" for g in self.groups if g.name in groups and not any(a in g.axes for a in index))
+        wide = " + ".join(f"{g.at} * 0" for g in self.groups if g.name in groups and not any(a in g.axes for a in index if a is not None))
         (self.inside if "i" in groups else self.outside).append(
             f"tl.store({at}{f' + {wide}' if wide else ''}, {value}.to(out.dtype.element_ty), mask={self.mask(frozenset(groups))})"
         )

@@ -417,7 +417,7 @@ def reshape(pool: Pool, x: Node, shape: tuple[Size, ...]) -> Node:
 
 
 def _whole(value: torch.SymFloat) -> bool:
-    return re.fullmatch(r"ToFloat\(\w+\)", str(value.node.expr)) is not None
+    return re.fullmatch(r"ToFloat\([\w*]+\)", str(value.node.expr)) is not None
 
 
 def evaluate_constants(pool: Pool, node: Node) -> Node:

@@ -91,15 +91,14 @@ POINTWISE = '''\
 
 def _pointwise(kernel, sizes, operands, join=True, **rest):
     """Launches a kernel over all elements. An operand is a tensor, its dim along each size, and its dims that are looked up."""
-    rank = len(sizes)
     total = math.prod(sizes)
     if total == 0:
         return
-    n, strides, flat = _join(sizes, [_strides(t, dims) for t, dims, _ in operands], rank, join)
+    n, strides, flat = _join(sizes, [_strides(t, dims) for t, dims, _ in operands], 4, join)
     lookups = [_strides(t, looked) for t, _, looked in operands]
     walked = [s for a, b in zip(strides, lookups) for s in (*a, *b)]
-    rest |= {"FLAT_O": flat} if rank > 1 else {}
-    kernel[(triton.cdiv(total, BLOCK),)](*(t for t, _, _ in operands), total, *n[1:], *walked, **rest, B=BLOCK, num_warps=_warps(BLOCK))
+    grid = (triton.cdiv(total, BLOCK),)
+    kernel[grid](*(t for t, _, _ in operands), total, *n[1:], *walked, **rest, FLAT_O=flat, B=BLOCK, num_warps=_warps(BLOCK))
 
 
 def _elementwise(kernel, tensors, out, **rest):
@@ -126,15 +125,15 @@ def _product(a, b):
 
 def _rows(kernels, outer, inner, operands, join=True, **rest):
     """Launches a reduction over `inner` for each index of `outer`: in one pass where a row fits in a tile, else looped."""
-    on, o_strides, o_flat = _join(outer, [_strides(t, o) for t, o, _, _ in operands], len(outer), join)
-    n, i_strides, i_flat = _join(inner, [_strides(t, i) for t, _, i, _ in operands], len(inner), join)
+    on, o_strides, o_flat = _join(outer, [_strides(t, o) for t, o, _, _ in operands], 3, join)
+    n, i_strides, i_flat = _join(inner, [_strides(t, i) for t, _, i, _ in operands], 2, join)
     n_rows, n_cols = math.prod(on), math.prod(n)
     if n_rows == 0:
         return
     lookups = [_strides(t, looked) for t, _, _, looked in operands]
     walked = [s for a, b, c in zip(o_strides, i_strides, lookups) for s in (*a, *b, *c)]
-    rest |= ({"FLAT_O": o_flat} if len(outer) > 1 else {}) | ({"FLAT_I": i_flat} if len(inner) > 1 else {})
-    across = bool(outer and inner) and 0 < o_strides[0][-1] < i_strides[0][-1]
+    rest |= {"FLAT_O": o_flat, "FLAT_I": i_flat}
+    across = 0 < o_strides[0][-1] < i_strides[0][-1]
     width = _power(n_cols)
     if width * (min(ACROSS, _power(n_rows)) if across else 1) <= ONCE:
         kernel, columns = kernels[0], width

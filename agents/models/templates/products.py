@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from agents.models.templates.graph import Declined, Node
 from agents.models.templates.kernels import Group, Kernel, Tile
-from agents.models.templates.schedule import Stage
+from agents.models.templates.schedule import Axis, Stage
 
 HEAD = """\
 pid = tl.program_id(0)
@@ -35,7 +35,7 @@ def matmul(stage: Stage, tensor: Callable[[Node], str], out: str) -> tuple[Kerne
         raise Declined("a matmul of this rank is not written")
     named = {"n": axes[-1], "m": axes[-2], "b": axes[-3] if len(axes) == 3 else None}
     at = {"n": ("cols", "N"), "m": ("rows", "M"), "b": ("batch", "")}
-    groups = [Group(g, [named[g]] if named[g] else [], *at[g]) for g in "bmn"]  # type: ignore[list-item]
+    groups = [Group(g, [axis] if isinstance(axis := named[g], Axis) else [], *at[g]) for g in "bmn"]
     tile = MatmulTile(stage, groups, tensor)
     tile.outside += HEAD
     tile.known[product, stage.index[len(axes) - rank :]] = ("acc.to(ACC)" if product.kind == "f" else "acc.to(tl.int64)", frozenset("mn"))

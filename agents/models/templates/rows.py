@@ -5,14 +5,20 @@ from collections.abc import Callable
 from agents.models.templates.graph import Node, walk
 from agents.models.templates.kernels import LAST, Group, Kernel, Tile, neutral
 from agents.models.templates.ops import convert
-from agents.models.templates.schedule import Index, Stage
+from agents.models.templates.schedule import Axis, Index, Stage
 
+POINT_DIMS, OUTER_DIMS, INNER_DIMS = 4, 3, 2
+"""Dims that kernels are written for, at least; a launch joins what it can, and one text serves several ranks."""
 ACCUMULATOR = {"f": "ACC", "i": "tl.int64", "b": "tl.int32"}
+
+
+def padded(axes: list[Axis], dims: int) -> list[Axis | None]:
+    return [*[None] * (dims - len(axes)), *axes]
 
 
 def pointwise(stage: Stage, tensor: Callable[[Node], str], out: str) -> Kernel:
     """One program per block of elements, counted along all dims."""
-    tile = Tile(stage, [Group("o", stage.outer, "rows", "n_rows", "FLAT_O")], tensor)
+    tile = Tile(stage, [Group("o", padded(stage.outer, POINT_DIMS), "rows", "n_rows")], tensor)
     tile.outside += ["rows = tl.program_id(0).to(tl.int64) * B + tl.arange(0, B)", *tile.groups[0].lines()]
     value, _ = tile.value(stage.root, stage.index)
     tile.store(out, stage.index, value, "o")
@@ -25,8 +31,8 @@ class RowTile(Tile):
     unit = "(1, 1)"
 
     def __init__(self, stage: Stage, tensor: Callable[[Node], str], looped: bool):
-        outer = Group("o", stage.outer, "rows", "n_rows", "FLAT_O")
-        self.columns = Group("i", stage.inner, "cols", "n_cols", "FLAT_I")
+        outer = Group("o", padded(stage.outer, OUTER_DIMS), "rows", "n_rows")
+        self.columns = Group("i", padded(stage.inner, INNER_DIMS), "cols", "n_cols")
         super().__init__(stage, [outer, self.columns], tensor)
         self.looped = looped
         self.outside += ["rows = tl.program_id(0).to(tl.int64) * R + tl.arange(0, R)[:, None]", *outer.lines()]

@@ -6,7 +6,7 @@ import math
 import re
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -276,7 +276,7 @@ class SizeNames:
         for theirs, ours in (("FloatPow(", "pow("), ("ToFloat(", "float("), ("IntTrueDiv(", "truediv("), ("FloatTrueDiv(", "truediv("),
                              ("OpaqueUnaryFn_sqrt(", "math.sqrt("), ("Max(", "max("), ("Min(", "min(")):  # fmt: skip
             text = text.replace(theirs, ours)
-        text = re.sub(r"^float\((\w+)\)$", r"\1", text)
+        text = re.sub(r"^float\(([\w*]+)\)$", r"\1", text)
         unknown = set(re.findall(r"[A-Za-z_]\w*", text)) - set(self.sources) - {"pow", "float", "truediv", "math", "sqrt", "max", "min"}
         if unknown:
             raise Declined(f"a size depends on {', '.join(sorted(unknown))}")
@@ -437,10 +437,11 @@ def observe(reference: Callable[..., Any], arguments: Arguments) -> list[Observe
 def _observe(reference: Callable[..., Any], arguments: Arguments, dtypes: dict[str, torch.dtype], options: dict[str, torch.dtype]) -> Observed | None:
     given = {n: t.to(dtypes.get(n, t.dtype)) for n, t in tensors(arguments).items()}
     call = {n: _replaced(n, v, given) for n, v in arguments.items()} | options
+    mixed = len({t.dtype for t in given.values() if t.dtype.is_floating_point}) > 1
     try:
-        with torch.no_grad(), quiet(), FakeTensorMode(allow_non_fake_inputs=True) as mode:
-            fake = {n: _faked(v, mode) for n, v in call.items()}
-            out = reference(**fake)
+        # Fake tensors let mixtures through that operators refuse.
+        with torch.no_grad(), quiet(), nullcontext() if mixed else FakeTensorMode(allow_non_fake_inputs=True) as mode:
+            out = reference(**{n: v if mixed else _faked(v, mode) for n, v in call.items()})
     except Exception:  # noqa: BLE001  such a mixture of dtypes is not accepted
         return None
     flat = out if isinstance(out, (tuple, list)) else (out,)
