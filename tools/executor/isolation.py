@@ -15,6 +15,12 @@ from pathlib import Path
 from tools.executor import syscalls
 
 LEVELS = ("full", "landlock", "process")
+NAMESPACES = ("user namespace", "pid namespace", "network namespace", "ipc namespace", "mount namespace", "read-only root")
+LAYERS = {
+    "full": (*NAMESPACES, "landlock", "resource limits"),
+    "landlock": ("landlock", "resource limits"),
+    "process": ("resource limits",),
+}
 PRIVATE = Path("/dev/shm")
 """Where `full` mounts the sandbox's own tmpfs: a directory that is everywhere and holds no program."""
 BOX_BYTES = 512 << 20

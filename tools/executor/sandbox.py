@@ -25,7 +25,7 @@ from tools.executor.wire import Node, Overflow, Region
 
 TEXT = 4096
 """Characters of an exception that are sent."""
-TARGETS, KERNELS = 16, 64
+TARGETS, KERNELS = 8, 32
 """Compilation targets, and kernels of each, that are reported."""
 
 
@@ -250,11 +250,13 @@ def describe(error: BaseException, box: Path) -> dict[str, Any]:
     if kind == "runtime_error" and "can't allocate memory" in text:
         kind = "oom"
     frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith(str(box))]
-    lines = [f"line {f.lineno}, in {f.name}: {linecache.getline(f.filename, f.lineno or 0).strip()}" for f in frames]
-    detail: dict[str, Any] = {"type": type(error).__name__[:100], "traceback": "\n".join(lines)[-TEXT:]}
+    where = [f"line {f.lineno}, in {f.name}: {linecache.getline(f.filename, f.lineno or 0).strip()}" for f in frames]
+    detail: dict[str, Any] = {"type": type(error).__name__[:100], "traceback": "\n".join(where)[-TEXT:]}
     with contextlib.suppress(Exception):
         detail |= {str(k)[:40]: _plain(v) for k, v in getattr(error, "detail", {}).items()}
-    first = text.strip().splitlines()[0] if text.strip() else ""
+    lines = text.strip().splitlines() or [""]
+    # Triton shows the source before it says what is wrong.
+    first = lines[-1] if type(error).__name__ == "CompilationError" else lines[0]
     if text.strip() != first:
         detail["text"] = text[:TEXT]
     message = first if kind in ("compile_error", "unsupported", "launch_error", "device_mismatch") else f"{detail['type']}: {first}"

@@ -12,7 +12,9 @@ from typing import Any
 from benchmark.errors import UserError
 from benchmark.task import Task
 from tools.evaluation import CaseResult, Evaluation, Failure, TimedSize
+from tools.executor import claims
 from tools.executor.channel import Malformed, Message
+from tools.executor.isolation import LAYERS
 from tools.executor.remote import Died, Hung, RemoteSandbox
 from tools.executor.timing import FLUSH_BYTES, SETS, Contest, combined, gpu_lock
 from tools.executor.worker import Worker
@@ -97,7 +99,11 @@ class Course:
             )
         level = worker.isolation["level"]
         found = worker.isolation["tried"][level]
-        record.isolation = {"level": level, "layers": sorted(name for name, denied in found.items() if denied)}
+        record.isolation = {
+            "level": level,
+            "layers": list(LAYERS[level]),
+            "denied": sorted(name for name, denied in found.items() if denied),
+        }
         record.platform, record.device = worker.describe(record.mode)
         record.versions, record.data_path = worker.versions, "shared host memory"
         record.environment_sha = _digest([record.mode, record.platform, record.device, *sorted(record.versions.items())])
@@ -169,7 +175,7 @@ class Course:
         layout, answer = self._answered(case, seed, again=again)
         self._note(answer)
         if answer.get("error"):
-            failure = _failure(answer["error"])
+            failure = claims.failure(answer["error"])
             stop = Stop(failure.kind, failure.message, failure.detail | {"case": name})
             if failure.kind != "compile_error":
                 self._stage("correctness")
@@ -179,7 +185,7 @@ class Course:
             return CaseResult(name, case["held_out"], False, kind=failure.kind, message=failure.message)
         self._stage("correctness")
         if not layout["empty"]:
-            self.launches[name] = self.launches.get(name, 0) + _count(answer.get("launches"))
+            self.launches[name] = self.launches.get(name, 0) + claims.count(answer.get("launches"))
         check = self._check(answer)
         numbers = {n: check.get(n) for n in NUMBERS}
         if not check["ok"]:
@@ -197,11 +203,10 @@ class Course:
         return self._judge({"op": "check", "result": answer.get("result"), "after": answer.get("after")})
 
     def _note(self, answer: Message) -> None:
-        compiles = answer.get("compiles")
-        self.record.compile = compiles if isinstance(compiles, list) else []
-        self.record.launches = (self.record.launches or 0) + _count(answer.get("launches"))
-        failed = isinstance(answer.get("error"), dict) and answer["error"].get("kind") == "compile_error"
-        self.record.compiled = not failed and not any(isinstance(c, dict) and c.get("error") for c in self.record.compile)
+        self.record.compile = claims.compiles(answer.get("compiles"))
+        self.record.launches = (self.record.launches or 0) + claims.count(answer.get("launches"))
+        failed = bool(answer.get("error")) and claims.failure(answer["error"]).kind == "compile_error"
+        self.record.compiled = not failed and not any(c["error"] for c in self.record.compile)
 
     def _own_work(self) -> None:
         """Own launches on every call with something to do, and outputs that need them."""
@@ -295,7 +300,7 @@ class Course:
         compile_s = self.settings.compile_s
         answer = self._guarded(lambda: self._box.ask(request, seconds, compile_s))
         if answer.get("error") and not soft:
-            failure = _failure(answer["error"])
+            failure = claims.failure(answer["error"])
             raise Stop(failure.kind, failure.message, failure.detail)
         return answer
 
@@ -335,25 +340,6 @@ def sha(candidate: str) -> str:
 
 def _digest(parts: list[Any]) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
-
-
-def _count(number: Any) -> int:
-    return number if type(number) is int and 0 <= number < 1 << 40 else 0
-
-
-def _failure(report: Any) -> Failure:
-    """A sandbox's own word on what failed. It may be forged: it can never say `pass`."""
-    report = report if isinstance(report, dict) else {}
-    kind, detail = str(report.get("kind"))[:40], report.get("detail")
-    if kind not in SELF_REPORTED:
-        kind = "runtime_error"
-    return Failure(kind, str(report.get("message"))[:500], detail if isinstance(detail, dict) else {})
-
-
-SELF_REPORTED = {
-    "syntax_error", "import_error", "missing_entry", "compile_error", "launch_error", "runtime_error", "device_mismatch",
-    "wrong_shape", "unsupported", "oom",
-}  # fmt: skip
 
 
 def _why(found: Any) -> str:

@@ -48,7 +48,8 @@ def test_process_level_is_never_chosen_by_itself():
 def test_level_and_layers_are_in_the_evaluation(evaluate):
     found = evaluate("x = 1")
     assert found.isolation["level"] in isolation.LEVELS[:2]
-    assert "tcp" in found.isolation["layers"]
+    assert "landlock" in found.isolation["layers"]
+    assert {"tcp", "write outside", "read our packages", "signal outside"} <= set(found.isolation["denied"])
 
 
 def test_write_outside_is_denied(evaluate, tmp_path):

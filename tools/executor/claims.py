@@ -1,0 +1,60 @@
+"""What a sandbox says of itself, cut to the expected form. It may be forged: nothing here can make a verdict better."""
+
+import math
+from typing import Any
+
+from tools.evaluation import Failure
+
+KINDS = {
+    "syntax_error", "import_error", "missing_entry", "compile_error", "launch_error", "runtime_error", "device_mismatch",
+    "wrong_shape", "unsupported", "oom",
+}  # fmt: skip
+TEXT = 4096
+MOST = 256
+
+
+def failure(report: Any) -> Failure:
+    report = report if isinstance(report, dict) else {}
+    kind, detail = report.get("kind"), report.get("detail")
+    if not isinstance(kind, str) or kind not in KINDS:
+        kind = "runtime_error"
+    detail = detail if isinstance(detail, dict) else {}
+    return Failure(kind, text(report.get("message"))[:500], {str(k)[:40]: _plain(v) for k, v in list(detail.items())[:20]})
+
+
+def compiles(reports: Any) -> list[dict[str, Any]]:
+    """As in `Evaluation.compile`."""
+    reports = reports if isinstance(reports, list) else []
+    return [_compiled(report) for report in reports[:MOST] if isinstance(report, dict)]
+
+
+def _compiled(report: dict[str, Any]) -> dict[str, Any]:
+    kernels = report.get("kernels")
+    kernels = [k for k in kernels[:MOST] if isinstance(k, dict)] if isinstance(kernels, list) else []
+    seconds: Any = report.get("seconds")
+    return {
+        "target": text(report.get("target"))[:40],
+        "kernels": [
+            {"name": text(k.get("name"))[:200]} | {n: _whole(k.get(n)) for n in ("registers", "spills", "shared_bytes")} for k in kernels
+        ],
+        "seconds": float(seconds) if type(seconds) in (int, float) and math.isfinite(seconds) else 0.0,
+        "error": text(report["error"])[:TEXT] if report.get("error") else None,
+    }
+
+
+def count(number: Any) -> int:
+    return _whole(number) or 0
+
+
+def _whole(number: Any) -> int | None:
+    return number if type(number) is int and 0 <= number < 1 << 40 else None
+
+
+def text(value: Any) -> str:
+    return value[:TEXT].encode("utf-8", "replace").decode() if isinstance(value, str) else ""
+
+
+def _plain(value: Any) -> Any:
+    if value is None or type(value) in (bool, int):
+        return value
+    return text(value if isinstance(value, str) else str(value))
