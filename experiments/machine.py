@@ -17,6 +17,7 @@ PER_WORKER = 4
 @dataclass(frozen=True)
 class Machine:
     device: platforms.Device
+    sheet: platforms.HardwareSheet
     settings: Settings
     workers: int
     """Evaluations at once."""
@@ -31,6 +32,8 @@ class Machine:
             if getattr(wanted, key) not in choices:
                 raise unknown(f"executor.{key}", getattr(wanted, key), choices)
         device = device_of(wanted.device)
+        if device.sheet is None:
+            raise UserError(f"There is no hardware sheet for {device.name}; known are {', '.join(platforms.names())}.")
         for target in wanted.targets or ():
             platforms.gpu_target(target)
         gpus = (wanted.gpus,) if isinstance(wanted.gpus, int) else tuple(wanted.gpus) if wanted.gpus is not None else None
@@ -41,18 +44,12 @@ class Machine:
             timing=wanted.timing,
         )
         workers = wanted.workers or default_workers()
-        return cls(device, settings, workers, config.concurrency or PER_WORKER * workers, gpus)
+        return cls(device, device.sheet, settings, workers, config.concurrency or PER_WORKER * workers, gpus)
 
     @property
     def measured(self) -> bool:
         """Whether candidates are timed on a real device."""
         return not self.device.simulated and self.settings.timing != "off"
-
-    @property
-    def sheet(self) -> platforms.HardwareSheet:
-        if self.device.sheet is None:
-            raise UserError(f"There is no hardware sheet for {self.device.name}; known are {', '.join(platforms.names())}.")
-        return self.device.sheet
 
     def executor(self) -> LocalExecutor:
         return LocalExecutor(workers=self.workers, gpus=self.gpus, sandbox=self.settings.sandbox)

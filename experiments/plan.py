@@ -110,10 +110,12 @@ def reopened(run: Run, collected: Collected) -> Collected:
 
 def chosen(config: RunConfig) -> list[Task]:
     """The tasks asked for, by `task=` or by the benchmark group."""
-    if config.task is not None:
-        return [suites.find(config.task, **config.task_args)]
     if config.task_args:
-        raise UserError("task_args belongs to task=./file.py:function; name the function too.")
+        raise UserError(
+            f"task_args.{next(iter(config.task_args))} cannot be set: no task takes options; a function's inputs stand beside it."
+        )
+    if config.task is not None:
+        return [suites.find(config.task)]
     tasks = suites.select(**asdict(config.benchmark))
     if not tasks:
         asked = "benchmark.category, tasks and source together"

@@ -180,9 +180,6 @@ class Runner:
         return INTERRUPTED if self.interrupted else FAILED if self.crashes else 0
 
 
-REMEDY = "Check model_args.base_url, the key's variable and the network, then continue with resume={path}."
-
-
 def run(collected: list[Collected]) -> int:
     """Validates all runs, then runs them. Returns the exit code."""
     plans, purse = prepare(collected)

@@ -47,7 +47,8 @@ class RunStore:
         self.calls = loaded["calls"].records
         self.tries = Counter(c["call_id"] for c in self.calls)
         self.evaluations = {Identity(**e["identity"]).key: e["evaluation"] for e in loaded["evaluations"].records}
-        self.settled = {c["call_id"]: c for c in self.calls if c["outcome"] not in UNSETTLED or self.acted_on(c)}
+        last = {c["call_id"]: c for c in self.calls}
+        self.settled = {key: c for key, c in last.items() if c["outcome"] not in UNSETTLED or self.acted_on(c)}
         self.attempts = {(a["trajectory"], a["attempt"]): a for a in loaded["attempts"].records}
         self.trajectories = {t["trajectory"]: t for t in loaded["trajectories"].records}
 
@@ -78,10 +79,12 @@ class RunStore:
         return any(c["reply_sha"] for c in self.calls)
 
     def acted_on(self, call: dict[str, Any]) -> bool:
-        """Whether the trajectory went on from this call: then its outcome stands, or the journal would contradict itself."""
+        """Whether its lineage went on from this failed call: then the failure stands, or the journal would contradict itself."""
         identity = Identity(**call["identity"])
-        later = (c for c in self.calls if c["identity"]["trajectory"] == identity.trajectory and c["call_id"] != call["call_id"])
-        return replace(identity, role="evaluation").key in self.evaluations or any(c["start"] >= call["end"] for c in later)
+        if replace(identity, role="evaluation").key in self.evaluations:
+            return True
+        others = (c for c in self.calls if c["call_id"] != call["call_id"] and c["start"] >= call["end"])
+        return any(follows(Identity(**c["identity"]), identity) for c in others)
 
     def check(self) -> None:
         """Nothing is acted on once the store is broken; paid calls are still taken."""
@@ -198,6 +201,13 @@ class RunStore:
             self.log.info(name, **fields)
         for listen in self.listeners:
             listen(name, fields)
+
+
+def follows(later: Identity, earlier: Identity) -> bool:
+    """Whether a call that was started after another may have been made from it: siblings of a superstep are not."""
+    if later.trajectory != earlier.trajectory:
+        return False
+    return later.round > earlier.round or (later.round == earlier.round and later.lineage == earlier.lineage and later.role != earlier.role)
 
 
 def lock(path: Path) -> int:

@@ -100,6 +100,26 @@ def test_a_reflection_that_failed_stands_once_a_later_call_was_asked(path: Path)
     assert reopen(store).recorded_call(failed.identity) is not None
 
 
+def test_a_call_that_was_still_being_retried_is_asked_again_whatever_its_siblings_did(path: Path) -> None:
+    store = create(path)
+    failed = records.call(outcome="429", reply_sha=None, start=1.0, end=2.0)
+    store.write_call(failed)
+    sibling = Identity("quick/add@0", "generator", 0, lineage=1)
+    store.write_call(records.call(call_id=sibling.key, identity=sibling, start=3.0, end=4.0))
+    assert reopen(store).recorded_call(failed.identity) is None
+
+
+def test_the_reply_to_a_later_try_settles_a_call(path: Path) -> None:
+    store = create(path)
+    store.write_call(records.call(outcome="429", reply_sha=None))
+    answered = records.call(try_=2)
+    store.write_call(answered)
+    store.write_evaluation(IDENTITY, Evaluation("sha", "quick/add"))
+    store = reopen(store)
+    assert store.recorded_call(answered.identity) == answered
+    assert store.recorded_tries(answered.identity) == 2
+
+
 def test_texts_with_lone_surrogates_and_any_unicode_come_back(path: Path) -> None:
     store = create(path)
     text = "x = '\udcff\u2028\x00'\n"
