@@ -9,7 +9,7 @@ Tensor = torch.Tensor
 
 
 class Draw:
-    """A seeded source of tensors. Values are drawn on CPU, so that they are the same on every device.
+    """A seeded source of tensors, drawn on `device`: equal seeds give equal values on devices of one kind.
 
     On the device `meta` nothing is drawn and only shapes, dtypes and strides are known.
     """
@@ -17,7 +17,7 @@ class Draw:
     def __init__(self, seed: int, device: str = "cpu"):
         self.seed = seed
         self.device = device
-        self.rng = torch.Generator().manual_seed(seed)
+        self.rng = torch.Generator("cpu" if device == "meta" else device).manual_seed(seed)
 
     def normal(self, *shape: int, dtype: torch.dtype = torch.float32, scale: float = 1.0, shift: float = 0.0) -> Tensor:
         """Gaussian values with the given standard deviation and mean."""
@@ -26,7 +26,7 @@ class Draw:
     def uniform(self, *shape: int, low: float = 0.0, high: float = 1.0, dtype: torch.dtype = torch.float32) -> Tensor:
         """Values spread evenly over [low, high)."""
         wide = _drawn_as(dtype)
-        return self._place(shape, dtype, lambda: torch.rand(shape, generator=self.rng, dtype=wide) * (high - low) + low)
+        return self._place(shape, dtype, lambda: torch.rand(shape, generator=self.rng, dtype=wide, device=self.device) * (high - low) + low)
 
     def outliers(self, *shape: int, dtype: torch.dtype = torch.float32, factor: float = 1000.0, share: float = 0.005) -> Tensor:
         """Gaussian values of which a small share, and one at least, is `factor` times as large."""
@@ -34,37 +34,37 @@ class Draw:
         def values() -> Tensor:
             values = self._gauss(shape, dtype)
             count = max(1, round(values.numel() * share))
-            values.view(-1)[torch.randperm(values.numel(), generator=self.rng)[:count]] *= factor
+            values.view(-1)[torch.randperm(values.numel(), generator=self.rng, device=self.device)[:count]] *= factor
             return values
 
         return self._place(shape, dtype, values)
 
     def ties(self, *shape: int, dtype: torch.dtype = torch.float32, levels: int = 4) -> Tensor:
         """Whole numbers 0 .. levels - 1, so that extremes occur many times."""
-        return self._place(shape, dtype, lambda: torch.randint(levels, shape, generator=self.rng))
+        return self._place(shape, dtype, lambda: torch.randint(levels, shape, generator=self.rng, device=self.device))
 
     def integers(self, low: int, high: int, *shape: int, dtype: torch.dtype = torch.int64) -> Tensor:
         """Whole numbers in [low, high)."""
-        return self._place(shape, dtype, lambda: torch.randint(low, high, shape, generator=self.rng))
+        return self._place(shape, dtype, lambda: torch.randint(low, high, shape, generator=self.rng, device=self.device))
 
     def classes(self, count: int, *shape: int, ignored: int | None = None, share: float = 0.2) -> Tensor:
         """Class indices below `count`; a `share` of them is `ignored`, where that is given."""
 
         def values() -> Tensor:
-            values = torch.randint(count, shape, generator=self.rng)
+            values = torch.randint(count, shape, generator=self.rng, device=self.device)
             if ignored is not None:
-                values[torch.rand(shape, generator=self.rng) < share] = ignored
+                values[torch.rand(shape, generator=self.rng, device=self.device) < share] = ignored
             return values
 
         return self._place(shape, torch.int64, values)
 
     def _gauss(self, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
-        return torch.randn(shape, generator=self.rng, dtype=_drawn_as(dtype))
+        return torch.randn(shape, generator=self.rng, dtype=_drawn_as(dtype), device=self.device)
 
     def _place(self, shape: tuple[int, ...], dtype: torch.dtype, values: Callable[[], Tensor]) -> Tensor:
         if self.device == "meta":
             return torch.empty(shape, dtype=dtype, device="meta")
-        return values().to(dtype).to(self.device)
+        return values().to(dtype)
 
 
 def transposed(tensor: Tensor) -> Tensor:

@@ -27,7 +27,7 @@ class Case:
     """Never shown in a prompt or in feedback."""
 
     def arguments(self, task_id: str, seed: int, device: str = "cpu") -> Arguments:
-        """Inputs on `device`; the same (task, case, seed) gives the same values everywhere."""
+        """Inputs on `device`; the same (task, case, seed) gives the same values on devices of one kind."""
         key = f"{task_id}/{self.name}/{seed}".encode()
         return self.make(Draw(int.from_bytes(hashlib.sha256(key).digest()[:7]), device))
 

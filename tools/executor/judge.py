@@ -171,7 +171,9 @@ class Judge:
         assert self.task is not None
         key = (self.task.sha, case, seed)
         if key not in self.drawn:
-            self.drawn[key] = self.task.case(case).arguments(self.task.id, seed)
+            # Timed inputs are large: they are drawn where they are used.
+            timed = any(c.name == case for c in self.task.timing)
+            self.drawn[key] = self.task.case(case).arguments(self.task.id, seed, self.device if timed else "cpu")
             if len(self.drawn) > DRAWN:
                 self.drawn.popitem(last=False)
         return self.drawn[key]
@@ -205,7 +207,7 @@ class Judge:
             if name in self.task.contract.mutates or name not in sent:
                 continue
             for old, new in zip(_only_tensors(sent[name]), _only_tensors(value), strict=True):
-                if new is None or old.shape != new.shape or old.dtype != new.dtype or not _same_bytes(old, new):
+                if new is None or old.shape != new.shape or old.dtype != new.dtype or not _same_bytes(old, new.to(old.device)):
                     return name
         return None
 

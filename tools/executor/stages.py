@@ -61,6 +61,7 @@ class Course:
 
     def run(self) -> Evaluation:
         start, record = time.monotonic(), self.record
+        self.entered = start
         record.resources = {"wall_s": 0.0, "gpu_s": 0.0, "max_rss": 0.0}
         try:
             source = self._text()
@@ -70,6 +71,7 @@ class Course:
         except Stop as stop:
             record.verdict, record.error = stop.failure.kind, stop.failure
         finally:
+            self._stage(record.stage)
             if self.sandbox:
                 self._close_sandbox()
             self.worker.close_memory()
@@ -285,7 +287,10 @@ class Course:
         return self.sandbox
 
     def _stage(self, stage: str) -> None:
-        self.record.stage = stage
+        """Enters a stage; the seconds of the last one go to its account."""
+        now, name = time.monotonic(), f"{self.record.stage}_s"
+        self.record.resources[name] = round(self.record.resources.get(name, 0.0) + now - self.entered, 4)
+        self.record.stage, self.entered = stage, now
 
     def _judge(self, request: Message, fds: tuple[int, ...] = ()) -> Message:
         answer = self.worker.ask_judge(request, fds)
