@@ -12,7 +12,7 @@ from agents.models.templates import prelude
 from agents.models.templates.graph import Declined, Node, Pool, Size, fits_int8, product, walk
 from agents.models.templates.kernels import Kernel, Load
 from agents.models.templates.products import matmul
-from agents.models.templates.rows import INNER_DIMS, OUTER_DIMS, POINT_DIMS, looped, one_pass, pointwise
+from agents.models.templates.rows import INNER_DIMS, OUTER_DIMS, POINT_DIMS, looped, one_pass, parts, pointwise, split
 from agents.models.templates.schedule import Axis, Stage, check, plan
 from agents.models.templates.search import Parameters
 from agents.models.templates.trace import Observed, Traced, elementwise, tensors
@@ -84,7 +84,7 @@ def _key(value: object, how: str) -> str:
 
 def _text(task: Task, signature: inspect.Signature, module: Module, table: dict, parameters: Parameters) -> str:  # type: ignore[type-arg]
     parts = [f'"""{task.entry_name}, written by rule."""\n\n', prelude.IMPORTS, "\n", parameters.text(), "\n", prelude.HELPERS]
-    parts += [text for name, text in (("pointwise", prelude.POINTWISE), ("rows", prelude.ROWS), ("matmul", prelude.MATMUL)) if name in module.helpers]
+    parts += [text for name, text in prelude.LAUNCHES.items() if name in module.helpers]
     for text, name in module.kernels.items():
         parts.append(f"\n\n@triton.jit\ndef {name}{text}\n")
     for text, name in module.plans.items():
@@ -103,10 +103,10 @@ def _text(task: Task, signature: inspect.Signature, module: Module, table: dict,
 
 def _known(task: Task, signature: inspect.Signature) -> str:
     """The arguments that choose a plan: a destination does not."""
-    return "(" + "".join("None, " if n in destinations(task, signature) else f"{n}, " for n in signature.parameters) + ")"
+    return "(" + "".join("None, " if n in destinations(signature) else f"{n}, " for n in signature.parameters) + ")"
 
 
-def destinations(task: Task, signature: inspect.Signature) -> list[str]:
+def destinations(signature: inspect.Signature) -> list[str]:
     """Parameters that name where the result goes, if it goes anywhere."""
     return [n for n, p in signature.parameters.items() if n == "out" and p.default is None]
 
@@ -153,12 +153,16 @@ class PlanWriter:
         """Computes an output into a tensor of its own."""
         dtype = dtype_rule(self.traced.observed, i, {n: t.dim() for n, t in tensors(self.traced.arguments).items()})
         name = f"result{i or ''}"
+        target = next(iter(destinations(inspect.signature(self.task.reference))), "") if not i else ""
         if root.op == "reshape":
-            source = self.stage(self.rooted(root.args[0]), dtype, f"source{i or ''}")
-            self.lines.append(f"{name} = {source}.reshape({_shape(root.shape)})")
+            source = root.args[0]
+            into = f"None if {target} is None else {target}.view({_shape(source.shape)})" if target else ""
+            if target:
+                self.lines.append(f"into = {into}")
+            self.stage(self.rooted(source), dtype, name, "into" if target else "")
+            self.lines.append(f"{name} = {name}.reshape({_shape(root.shape)})")
             return name
-        target = destinations(self.task, inspect.signature(self.task.reference))
-        return self.stage(self.rooted(root), dtype, name, target[0] if target and not i else "")
+        return self.stage(self.rooted(root), dtype, name, target)
 
     def rooted(self, root: Node) -> Node:
         """A value that some kernel writes: an argument or a view is copied."""
@@ -243,16 +247,29 @@ class PlanWriter:
     def rows(self, stage: Stage, made: dict[Node, str], out: str) -> str:
         self.module.helpers.add("rows")
         once = one_pass(stage, made.__getitem__, "RESULT")
-        loop = looped(stage, made.__getitem__, "RESULT", once)
+        kernels = [self.row_kernel("rows", once, stage)]
+        if stage.outer or not stage.inner:
+            kernels.append(self.row_kernel("rows_looped", looped(stage, made.__getitem__, "RESULT", once), stage))
+        rest = self.rest(once, stage)
+        call = f"_rows(({', '.join(kernels)},), {_axes(stage.outer)}, {_axes(stage.inner)}, {_operands(once, stage, out)}{rest})"
+        if len(kernels) > 1:
+            return call
+        self.module.helpers.add("split")
+        first, second = split(stage, made.__getitem__, "RESULT")
+        found = parts(stage)
+        names = [n for n, _ in found]
+        part = self.row_kernel("part", first, stage, names, ["CHUNK"])
+        whole = self.row_kernel("whole", second, stage, names)
+        left = ", ".join({"f": "acc", "i": "torch.int64", "b": "torch.int32"}[kind] for _, kind in found)
+        left = f"_split({part}, {_axes(stage.inner)}, {_operands(first, stage, out)}, ({left},){self.rest(first, stage)})"
+        final = f"_whole({whole}, left, {_operands(second, stage, out)}{self.rest(second, stage)})"
+        return f"if {product([a.size for a in stage.inner])} <= ONCE:\n        {call}\n    else:\n        left = {left}\n        {final}"
+
+    def row_kernel(self, stem: str, kernel: Kernel, stage: Stage, before: list[str] | None = None, meta: list[str] | None = None) -> str:
         o, i = max(len(stage.outer), OUTER_DIMS), max(len(stage.inner), INNER_DIMS)
-        names = []
-        for stem, kernel in (("rows", once), ("rows_looped", loop)):
-            bounds = ["n_rows", *_sizes("o", o), "n_cols", *_sizes("i", i)]
-            names.append(self.module.kernel(stem, kernel, _parameters(kernel, bounds, {"o": o, "i": i}, ["FLAT_O", "FLAT_I", "R", "B"])))
-        operands = ", ".join(
-            f"({_tensor(x, out)}, {_dims(x, 'o', stage.outer)}, {_dims(x, 'i', stage.inner)}, {x.looked!r})" for x in once.loads
-        )
-        return f"_rows(({', '.join(names)}), {_axes(stage.outer)}, {_axes(stage.inner)}, ({operands},){self.rest(once, stage)})"
+        bounds = ["n_rows", *_sizes("o", o), "n_cols", *_sizes("i", i)]
+        signature = _parameters(kernel, bounds, {"o": o, "i": i}, ["FLAT_O", "FLAT_I", "R", "B", *(meta or [])])
+        return self.module.kernel(stem, kernel, [*(before or []), *signature])
 
     def matmul(self, stage: Stage, made: dict[Node, str], out: str) -> str:
         self.module.helpers.add("matmul")
@@ -324,6 +341,11 @@ def _parameters(kernel: Kernel, bounds: list[str], counts: dict[str, int], meta:
     for x in kernel.loads:
         strides += [f"{x.name}_{g}{k}" for g, count in counts.items() for k in range(count)] + [f"{x.name}_g{k}" for k in range(len(x.looked))]
     return [*(x.name for x in kernel.loads), *bounds, *strides, *kernel.sizes, *(f"{n}: tl.constexpr" for n in (*kernel.scalars, "ACC", *meta))]
+
+
+def _operands(kernel: Kernel, stage: Stage, out: str) -> str:
+    found = (f"({_tensor(x, out)}, {_dims(x, 'o', stage.outer)}, {_dims(x, 'i', stage.inner)}, {x.looked!r})" for x in kernel.loads)
+    return "(" + "".join(f"{text}, " for text in found) + ")"
 
 
 def _dims(load: Load, group: str, axes: list[Axis]) -> str:

@@ -61,7 +61,24 @@ class Pool:
         return self.node("const", kind=kind_of_number(value), value=value)
 
     def point(self, name: str, *args: Node, kind: str) -> Node:
+        """A pointwise function. Where an operand is a reshaped product, the function is applied before the reshape, as the product's epilogue."""
+        target = next((a for a in args if a.op == "reshape" and a.args[0].op in ("matmul", "point")), None)
+        before = [self.before_reshape(a, target) for a in args] if target else [None]
+        if target and all(b is not None for b in before):
+            return self.node("reshape", self.point(name, *(b for b in before if b), kind=kind), shape=target.shape, kind=kind)
         return self.node("point", *args, shape=broadcast(*(a.shape for a in args)), kind=kind, name=name)
+
+    def before_reshape(self, x: Node, target: Node) -> Node | None:
+        """`x` in the shape that `target` was reshaped from, or None where it cannot be seen so."""
+        source = target.args[0].shape
+        if x.op == "reshape" and x.args[0].shape == source:
+            return x.args[0]
+        if x.shape == target.shape and x.op == "input":
+            return self.node("reshape", x, shape=source, kind=x.kind, value=x.value)
+        same = 0
+        while same < min(len(source), len(target.shape)) and source[-1 - same] == target.shape[-1 - same]:
+            same += 1
+        return x if len(x.shape) <= same else None
 
     def reduce(self, name: str, x: Node, dims: tuple[int, ...], kind: str, keep: bool = False) -> Node:
         dims = tuple(sorted(d % max(len(x.shape), 1) for d in dims))

@@ -139,7 +139,7 @@ def _rows(kernels, outer, inner, operands, join=True, **rest):
         kernel, columns = kernels[0], width
         rows = min(_power(n_rows), max(ACROSS if across else 1, ROW_TILE // width))
         rows = max(1, min(rows, ONCE // width))
-    else:
+    else:  # looped
         rows = min(ACROSS, _power(n_rows)) if across else 1
         kernel, columns = kernels[1], max(SWEEP // rows, 16)
     grid = (triton.cdiv(n_rows, rows),)
@@ -171,3 +171,29 @@ def _matmul(kernel, size, left, right, operands, kind, acc, **rest):
     kernel[grid](left[0], right[0], *(t for t, *_ in operands), m, n, k, *_strides(*left), *_strides(*right), *walked, **rest, DOT=dot, SUM=total, WIDE=wide,
                  BM=bm, BN=bn, BK=bk, GROUP=8, num_warps=warps, num_stages=STAGES)
 '''
+
+SPLIT = '''\
+
+
+def _split(kernel, inner, operands, dtypes, join=True, **rest):
+    """First half of a reduction of everything: chunks, whose results are returned as tensors of the given dtypes."""
+    n, strides, flat = _join(inner, [_strides(t, i) for t, _, i, _ in operands], 2, join)
+    n_cols = math.prod(n)
+    chunk = triton.cdiv(triton.cdiv(n_cols, PARTS), SWEEP) * SWEEP
+    count = triton.cdiv(n_cols, chunk)
+    left = [torch.empty(count, dtype=dtype, device=operands[0][0].device) for dtype in dtypes]
+    walked = [s for (t, _, _, looked), i in zip(operands, strides) for s in (0, 0, 0, *i, *_strides(t, looked))]
+    kernel[(1, count)](*left, *(t for t, *_ in operands), 1, 1, 1, n_cols, *n[1:], *walked, **rest, FLAT_O=True, FLAT_I=flat, R=1, B=SWEEP, CHUNK=chunk,
+                       num_warps=_warps(SWEEP))
+    return left
+
+
+def _whole(kernel, left, operands, join=True, **rest):
+    """Second half: one program reduces what the chunks left."""
+    walked = [s for t, _, _, looked in operands for s in (0, 0, 0, 0, 0, *_strides(t, looked))]
+    columns = _power(left[0].numel())
+    kernel[(1,)](*left, *(t for t, *_ in operands), 1, 1, 1, left[0].numel(), 1, *walked, **rest, FLAT_O=True, FLAT_I=True, R=1, B=columns,
+                 num_warps=_warps(columns))
+'''
+
+LAUNCHES = {"pointwise": POINTWISE, "rows": ROWS, "split": SPLIT, "matmul": MATMUL}

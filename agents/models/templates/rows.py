@@ -119,9 +119,8 @@ class RowTile(Tile):
             return self.new(f"tl.{'max' if name == 'any' else 'min'}({lane}, 1, keep_dims=True) != 0", row, "r")
         function = "max" if name.endswith("max") else "min"
         best = self.new(f"tl.{function}({lane}, 1, keep_dims=True)", row, "r")
-        if node.args[0].kind != "f" or (name == function and not self.nan):
-            lost = ""
-        else:
+        lost = ""
+        if node.args[0].kind == "f" and (name != function or self.nan):
             lost = self.new(f"tl.max(({lane} != {lane}).to(tl.int32), 1, keep_dims=True) != 0", row, "nan")
         if name == function:
             return self.new(f'tl.where({lost}, float("nan"), {best})', row, "r") if lost else best
@@ -131,6 +130,62 @@ class RowTile(Tile):
 
 def neutral_of(node: Node) -> str:
     return neutral(node.args[0], node.name)
+
+
+class PartTile(RowTile):
+    """A reduction of everything, first half: each program reduces a chunk and writes what it found."""
+
+    def __init__(self, stage: Stage, tensor: Callable[[Node], str]):
+        super().__init__(stage, tensor, looped=True)
+        self.outside += ["first = tl.program_id(1).to(tl.int64) * CHUNK", "last = tl.minimum(first + CHUNK, n_cols)"]
+
+    def bounds(self) -> str:
+        return "first, last"
+
+    def write(self, out: str) -> None:
+        reductions = [(n, i) for n, i, _ in self.stage.reductions]
+        self.begin()
+        lanes = [self.lane(node, index) for node, index in reductions]
+        self.end()
+        for k, ((node, _), (lane, position)) in enumerate(zip(reductions, lanes, strict=True)):
+            found = self.join(node, lane, position)
+            if node.name.startswith("arg"):
+                self.put(f"places{k}", found)
+                found = self.join(extremum(node), lane, "")
+            self.put(f"found{k}", found)
+
+    def put(self, name: str, value: str) -> None:
+        self.outside.append(f"tl.store({name} + tl.program_id(1) + rows * 0, {value}.to({name}.dtype.element_ty), mask=rows < n_rows)")
+
+
+class WholeTile(RowTile):
+    """Second half: one program reduces what the chunks left, and computes what follows."""
+
+    def write(self, out: str) -> None:
+        for k, (node, index, _) in enumerate(self.stage.reductions):
+            kind = "b" if node.name in ("any", "all") else node.args[0].kind
+            cast = "tl.int32" if kind == "b" else ACCUMULATOR[kind]
+            part = self.new(f"tl.load(found{k} + cols, mask=cols < n_cols, other={neutral_of(node)}).to({cast})", frozenset("oi"), "part")
+            place = f"tl.load(places{k} + cols, mask=cols < n_cols, other={LAST})" if node.name.startswith("arg") else ""
+            self.known[node, index] = (self.join(node, part, place), frozenset("o"))
+        value, _ = self.value(self.stage.root, self.stage.index)
+        self.store(out, self.stage.index, value, "o")
+
+
+def extremum(node: Node) -> Node:
+    """The reduction to the value whose position a reduction asks for."""
+    return Node("reduce", node.args, node.shape, node.args[0].kind, node.name.removeprefix("arg"), node.dims)
+
+
+def parts(stage: Stage) -> list[tuple[str, str]]:
+    """What the chunks of a split reduction leave: names and kinds, positions after values."""
+    reductions = [n for n, _, _ in stage.reductions]
+    found = [(f"found{k}", n.args[0].kind) for k, n in enumerate(reductions)]
+    return found + [(f"places{k}", "i") for k, n in enumerate(reductions) if n.name.startswith("arg")]
+
+
+def split(stage: Stage, tensor: Callable[[Node], str], out: str) -> tuple[Kernel, Kernel]:
+    return _rows(PartTile(stage, tensor), out), _rows(WholeTile(stage, tensor, looped=False), out)
 
 
 def one_pass(stage: Stage, tensor: Callable[[Node], str], out: str) -> Kernel:

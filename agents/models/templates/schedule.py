@@ -41,6 +41,8 @@ class Stage:
     """With the index of the result and the level: a reduction of level 2 needs one of level 1 first."""
     buffers: set[Node] = field(default_factory=set)
     """Values that earlier stages leave in memory."""
+    closed: bool = False
+    """Whether no further reduction is adopted: below one over everything, each gets kernels of its own."""
     counted: bool = False
     """Whether an axis is used as a number, so that dims must not be joined."""
 
@@ -88,8 +90,7 @@ def below(node: Node, index: Index) -> list[tuple[Node, Index]]:
 def plan(root: Node) -> Stage:
     """The stage that computes `root`, with what it must find in memory."""
     index: Index = tuple(None if n == 1 else Axis(n) for n in root.shape)
-    axes = [a for a in index if isinstance(a, Axis)]
-    stage = _kind(root, index, axes)
+    stage = _kind(root, index, [a for a in index if isinstance(a, Axis)])
     _scan(stage, root, index, {})
     return stage
 
@@ -104,31 +105,31 @@ def _reached(node: Node, index: Index, seen: dict[tuple[Node, Index], None]) -> 
     return [h for a, i in below(node, index) for h in _reached(a, i, seen)]
 
 
-def _kind(root: Node, index: Index, axes: list[Axis]) -> Stage:
+def _kind(root: Node, index: Index, over: list[Axis]) -> Stage:
     reached = _reached(root, index, {})
     for node, at in reached:
         if node.op != "reduce" or any(isinstance(a, Looked) for a in at):
             continue
         kept = [a for a in at if isinstance(a, Axis)]
-        left = [a for a in axes if a not in kept]
+        left = [a for a in over if a not in kept]
         reduced = [node.args[0].shape[d] for d in node.dims if node.args[0].shape[d] != 1]
         if left and (not kept or [a.size for a in left] != reduced):
             continue
         inner = left or [Axis(n) for n in reduced]
-        return Stage("rows", root, index, [a for a in axes if a not in left], inner)
+        return Stage("rows", root, index, [a for a in over if a not in left], inner)
     for node, at in reached:
         if node.op == "matmul" and at == index[len(index) - len(at) :] and len([a for a in index if a]) == len([a for a in at if a]):
-            return Stage("matmul", root, index, axes, native={node})
-    return Stage("point", root, index, axes)
+            return Stage("matmul", root, index, over, native={node})
+    return Stage("point", root, index, over)
 
 
 def _adopts(stage: Stage, node: Node, index: Index) -> bool:
     if node.op == "matmul":
         return node in stage.native
-    if stage.kind != "rows" or any(isinstance(a, Looked) for a in index):
+    if stage.kind != "rows" or stage.closed or any(isinstance(a, Looked) for a in index):
         return False
     reduced = [node.args[0].shape[d] for d in node.dims if node.args[0].shape[d] != 1]
-    return {a for a in index if a} == set(stage.outer) and reduced == [a.size for a in stage.inner]
+    return axes(index) == set(stage.outer) and reduced == [a.size for a in stage.inner]
 
 
 def _scan(stage: Stage, node: Node, index: Index, levels: dict[tuple[Node, Index], int]) -> int:
@@ -142,7 +143,9 @@ def _scan(stage: Stage, node: Node, index: Index, levels: dict[tuple[Node, Index
         stage.counted = True
     elif node.op == "reduce":
         stage.native.add(node)
+        stage.closed = not stage.outer
         level = 1 + _scan(stage, node.args[0], stage.full(node, index), levels)
+        stage.closed = False
         stage.reductions.append((node, index, level))
     elif node.op != "matmul":
         level = max((_scan(stage, a, i, levels) for a, i in below(node, index)), default=0)
@@ -151,15 +154,18 @@ def _scan(stage: Stage, node: Node, index: Index, levels: dict[tuple[Node, Index
 
 
 def _foreign(stage: Stage, node: Node, index: Index) -> bool:
-    """Whether all heavy parts of a value belong to other stages, so that it is better loaded than computed here."""
-    if node.op not in ("point", "reduce", "matmul", "take"):
-        return False
+    """Whether a value is better loaded than computed here: its heavy parts belong to other stages, and it has as many elements as one of them."""
     if node.op in ("reduce", "matmul"):
         return not _adopts(stage, node, index)
-    if node is stage.root:
+    if node.op != "point" or node is stage.root:
         return False
     heavy = _reached(node, index, {})
-    return bool(heavy) and not any(_adopts(stage, n, i) for n, i in heavy) and node.op == "point"
+    same = any(axes(i) == axes(index) for _, i in heavy)
+    return same and not any(_adopts(stage, n, i) for n, i in heavy)
+
+
+def axes(index: Index) -> set[Axis]:
+    return {a for a in index if isinstance(a, Axis)}
 
 
 def check(stage: Stage) -> None:

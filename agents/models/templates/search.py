@@ -24,6 +24,8 @@ class Parameters:
     """What a program reduces at least, where rows are short."""
     sweep: int = 2048
     """One step of a looped reduction."""
+    parts: int = 512
+    """Most chunks that a reduction of everything is split into."""
     across: int = 32
     """Rows per program where neighbouring rows lie side by side in memory."""
     tile: tuple[int, int, int] = (128, 128, 32)
@@ -42,6 +44,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "once": (4096, 8192, 16384, 32768),
     "row_tile": (256, 512, 1024, 2048, 4096),
     "sweep": (1024, 2048, 4096, 8192),
+    "parts": (128, 256, 512, 1024),
     "across": (16, 32, 64),
     "tile": ((64, 64, 32), (64, 128, 32), (128, 64, 32), (64, 64, 64), (128, 128, 32), (128, 128, 64), (128, 256, 64)),
     "ieee_tile": ((32, 32, 16), (32, 32, 32), (64, 32, 32), (64, 64, 16), (64, 64, 32)),
@@ -51,6 +54,7 @@ USES = {
     "_pointwise": ("block", "warps"),
     "_elementwise": ("block", "warps"),
     "_rows": ("once", "row_tile", "sweep", "across", "warps"),
+    "_split": ("parts",),
     "_matmul": ("tile", "ieee_tile", "stages"),
 }
 """The parameters that a module's helpers read."""
@@ -69,7 +73,7 @@ def read(source: str) -> Parameters | None:
 
 def used(source: str) -> list[str]:
     """The parameters that matter to a module, by the helpers that it calls."""
-    names = [n for helper, ns in USES.items() if re.search(rf"^    {helper}\(", source, re.MULTILINE) for n in ns]
+    names = [n for helper, ns in USES.items() if re.search(rf"^ +(?:left = )?{helper}\(", source, re.MULTILINE) for n in ns]
     return list(dict.fromkeys(names))
 
 

@@ -4,7 +4,6 @@ import importlib.util
 import math
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import torch
 
@@ -46,10 +45,12 @@ def error(task: Task, source: str, arguments: Arguments) -> float:
 
 
 def distance(actual: torch.Tensor, honest: torch.Tensor, expected: torch.Tensor) -> float:
-    """In units of 16 times the honest computation's largest error, or of 16 roundings of the largest value."""
-    finite = expected.isfinite()
-    if not torch.equal(actual.isfinite(), honest.isfinite() & actual.isfinite() | finite & actual.isfinite()) or not bool(actual[finite].isfinite().all()):
+    """In units of 16 times the honest computation's largest error, or of 16 roundings of the largest value; where that is finite."""
+    sound = expected.isfinite() & honest.isfinite()
+    if not bool(actual[sound].isfinite().all()):
         return math.inf
-    wrong, own = ((t.double() - expected)[finite].abs().max().item() if finite.any() else 0.0 for t in (actual, honest))
-    scale: Any = expected[finite].abs().max().item() if finite.any() else 0.0
+    if not bool(sound.any()):
+        return 0.0
+    wrong, own = ((t.double() - expected)[sound].abs().max().item() for t in (actual, honest))
+    scale = expected[sound].abs().max().item()
     return wrong / max(16 * own, 16 * torch.finfo(honest.dtype).eps * scale, 1e-30)
