@@ -26,7 +26,9 @@ class Trial:
         self.model = Templates({"flaws": flaws, "seed": seed}, suites.find)
         self.executor = executor
 
-    async def ask(self, task: Task, role: str, round: int, brief: Callable[[str, str], Brief] = Brief) -> tuple[str | None, Evaluation | None]:
+    async def ask(
+        self, task: Task, role: str, round: int, brief: Callable[[str, str], Brief] = Brief
+    ) -> tuple[str | None, Evaluation | None]:
         """The candidate and its evaluation; neither where the author declines."""
         identity = Identity(f"repair_rate/{task.id}", role, round)
         reply = await self.model.complete(Request(({"role": "user", "content": ""},), identity, brief(task.id, role)))

@@ -7,7 +7,9 @@ from agents.models.base import Brief, Identity, Request
 from agents.models.templates import emit, flaws, search
 from agents.models.templates.graph import Declined
 from agents.models.templates.search import Parameters
-from agents.models.templates.trace import Traced, complete, read
+from agents.models.templates.calls import complete
+from agents.models.templates.patterns import Traced
+from agents.models.templates.trace import read
 from benchmark.task import Task
 
 LAUNCHES = frozenset({"compile_error", "launch_error", "timeout", "oom"})
@@ -111,7 +113,11 @@ class Author:
         parameters = search.read(brief.parent or "")
         found = flaws.diagnose(brief.parent or "", digest, self.write(parameters)) if parameters and digest else None
         if found is None:
-            return lines(f"not visible in the source ({evidence})", "write the module anew with other launch parameters", "check masks and dtypes first")
+            return lines(
+                f"not visible in the source ({evidence})",
+                "write the module anew with other launch parameters",
+                "check masks and dtypes first",
+            )
         flaw, _ = found
         return lines(f"{flaw.cause} ({evidence})", flaw.fix, f"never forget: {flaw.fix}")
 
@@ -122,7 +128,9 @@ class Author:
         slowest = min(digest.get("sizes", []), key=lambda s: s["speedup"], default=None)
         where = f", slowest at {slowest['case']} with {slowest['speedup']:.2f}x" if slowest else ""
         names = ", ".join(search.used(brief.parent or "")) or "launch parameters"
-        return lines(f"memory traffic and launches: {measured}{where}", f"move one of {names} by a factor of two", f"only {names} matter here")
+        return lines(
+            f"memory traffic and launches: {measured}{where}", f"move one of {names} by a factor of two", f"only {names} matter here"
+        )
 
     def approach(self, source: str) -> str:
         stages = [text for helper, text in APPROACHES.items() if f"    {helper}(" in source]
@@ -143,7 +151,16 @@ def _numbers(case: dict[str, object]) -> str:
 
 
 def _volume(p: Parameters) -> int:
-    return p.block + p.once + p.row_tile + p.sweep + p.across + p.stages + p.tile[0] * p.tile[1] * p.tile[2] + p.ieee_tile[0] * p.ieee_tile[1] * p.ieee_tile[2]
+    return (
+        p.block
+        + p.once
+        + p.row_tile
+        + p.sweep
+        + p.across
+        + p.stages
+        + p.tile[0] * p.tile[1] * p.tile[2]
+        + p.ieee_tile[0] * p.ieee_tile[1] * p.ieee_tile[2]
+    )
 
 
 def candidate(strategy: str, rationale: str, source: str) -> str:

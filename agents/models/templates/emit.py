@@ -2,23 +2,23 @@
 
 import inspect
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import reduce
 
 import torch
 
-from agents.models.templates import prelude
+from agents.models.templates import dtypes, prelude
+from agents.models.templates.calls import tensors
 from agents.models.templates.graph import Declined, Node, Pool, Size, fits_int8, product, walk
 from agents.models.templates.kernels import Kernel, Load
 from agents.models.templates.products import matmul
 from agents.models.templates.rows import INNER_DIMS, OUTER_DIMS, POINT_DIMS, looped, one_pass, parts, pointwise, split
 from agents.models.templates.schedule import Axis, Stage, check, plan
 from agents.models.templates.search import Parameters
-from agents.models.templates.trace import Observed, Traced, elementwise, tensors
+from agents.models.templates.patterns import Traced, elementwise
 from benchmark.task import Task
 
-LINE = 150
+Units = tuple[tuple[int, int], ...]
+"""Arguments and dims that must have size 1."""
 
 
 @dataclass
@@ -43,7 +43,7 @@ def write(task: Task, patterns: list[Traced], parameters: Parameters) -> str:
     module = Module()
     signature = inspect.signature(task.reference)
     names = list(signature.parameters)
-    table: dict[tuple[str, ...], dict[str, list[tuple[tuple[tuple[int, int], ...], str]]]] = {}
+    table: dict[tuple[str, ...], dict[str, list[tuple[Units, str, str]]]] = {}
     for traced in patterns:
         try:
             chosen = PlanWriter(task, traced, module, names).write()
@@ -53,8 +53,9 @@ def write(task: Task, patterns: list[Traced], parameters: Parameters) -> str:
             continue
         how, key, units = _entry(traced, names)
         entries = table.setdefault(how, {}).setdefault(key, [])
-        if units not in [u for u, _ in entries]:
-            entries.append((units, chosen))
+        fits = f", lambda {', '.join(names)}: {traced.condition()}" if traced.conditions else ""
+        if (units, fits) not in [entry[:2] for entry in entries]:
+            entries.append((units, fits, chosen))
     return _text(task, signature, module, table, parameters)
 
 
@@ -93,11 +94,13 @@ def _text(task: Task, signature: inspect.Signature, module: Module, table: dict,
     for how in sorted(table, key=lambda h: -h.count("value")):
         parts.append(f"    ({how!r}, {{\n")
         for key, entries in table[how].items():
-            ordered = sorted(entries, key=lambda e: -len(e[0]))
-            parts.append(f"        {key}: [{', '.join(f'({units!r}, {name})' for units, name in ordered)}],\n")
+            ordered = sorted(entries, key=lambda e: (-len(e[0]), not e[1]))
+            parts.append(f"        {key}: [{', '.join(f'({units!r}, {name}{fits})' for units, fits, name in ordered)}],\n")
         parts.append("    }),\n")
     given = ", ".join(signature.parameters)
-    parts.append(f"]\n\n\ndef {task.entry_name}({_signature(signature)}):\n    given = ({given},)\n    return _plan({_known(task, signature)})(*given)\n")
+    parts.append(
+        f"]\n\n\ndef {task.entry_name}({_signature(signature)}):\n    given = ({given},)\n    return _plan({_known(task, signature)})(*given)\n"
+    )
     return "".join(parts)
 
 
@@ -151,7 +154,7 @@ class PlanWriter:
 
     def root(self, root: Node, i: int) -> str:
         """Computes an output into a tensor of its own."""
-        dtype = dtype_rule(self.traced.observed, i, {n: t.dim() for n, t in tensors(self.traced.arguments).items()})
+        dtype = dtypes.rule(self.traced.observed, i, {n: t.dim() for n, t in tensors(self.traced.arguments).items()})
         name = f"result{i or ''}"
         target = next(iter(destinations(inspect.signature(self.task.reference))), "") if not i else ""
         if root.op == "reshape":
@@ -298,7 +301,11 @@ class PlanWriter:
     def strided(self, node: Node, dtype: str, dims: list[int]) -> str:
         """A product's operand: its tensor, and the tensor's dim along batch and the two dims of the product."""
         source, places = (node.args[0], node.dims) if node.op == "view" else (node, tuple(range(len(node.shape))))
-        text = self.tensor(source, dtype) if source.op not in ("point", "reduce", "matmul", "take", "iota", "const") else self.tensor(source, dtype)
+        text = (
+            self.tensor(source, dtype)
+            if source.op not in ("point", "reduce", "matmul", "take", "iota", "const")
+            else self.tensor(source, dtype)
+        )
         found = tuple(places.index(d) if d >= 0 and d in places else None for d in dims)
         return f"({text}, {found!r})"
 
@@ -339,8 +346,16 @@ def _sizes(group: str, count: int) -> list[str]:
 def _parameters(kernel: Kernel, bounds: list[str], counts: dict[str, int], meta: list[str]) -> list[str]:
     strides = []
     for x in kernel.loads:
-        strides += [f"{x.name}_{g}{k}" for g, count in counts.items() for k in range(count)] + [f"{x.name}_g{k}" for k in range(len(x.looked))]
-    return [*(x.name for x in kernel.loads), *bounds, *strides, *kernel.sizes, *(f"{n}: tl.constexpr" for n in (*kernel.scalars, "ACC", *meta))]
+        strides += [f"{x.name}_{g}{k}" for g, count in counts.items() for k in range(count)] + [
+            f"{x.name}_g{k}" for k in range(len(x.looked))
+        ]
+    return [
+        *(x.name for x in kernel.loads),
+        *bounds,
+        *strides,
+        *kernel.sizes,
+        *(f"{n}: tl.constexpr" for n in (*kernel.scalars, "ACC", *meta)),
+    ]
 
 
 def _operands(kernel: Kernel, stage: Stage, out: str) -> str:
@@ -359,30 +374,3 @@ def _shape(shape: tuple[Size, ...]) -> str:
 
 def _axes(axes: list[Axis]) -> str:
     return _shape(tuple(a.size for a in axes))
-
-
-def dtype_rule(observed: list[Observed], i: int, ranks: dict[str, int]) -> str:
-    """The shortest expression that gives an output's dtype in every observed call; `ranks` are those of the tensors."""
-    names = list(ranks)
-    options = sorted({n for o in observed for n in o.dtypes if n not in names})
-    rules: list[tuple[str, Callable[[Observed], object]]] = [(f"{n}.dtype", lambda o, n=n: o.dtypes[n]) for n in names]  # type: ignore[misc]
-    rules += [(n, lambda o, n=n: o.dtypes[n]) for n in options]  # type: ignore[misc]
-    pairs = [(a, b) for k, a in enumerate(names) for b in names[k + 1 :]]
-    rules += [(f"torch.result_type({a}, {b})", lambda o, a=a, b=b: _mixed(o, a, b, ranks)) for a, b in pairs]  # type: ignore[misc]
-    first = observed[0].outputs[i]
-    rules += [(str(first), lambda o: first), ("_promoted(" + ", ".join(f"{n}.dtype" for n in names) + ")", lambda o: _promoted(o, names))]
-    for text, rule in rules:
-        if all(rule(o) == o.outputs[i] for o in observed):
-            return text
-    raise Declined("the output's dtype follows no rule")
-
-
-def _mixed(observed: Observed, a: str, b: str, ranks: dict[str, int]) -> torch.dtype:
-    return torch.result_type(*(torch.empty((1,) * ranks[n], dtype=observed.dtypes[n]) for n in (a, b)))
-
-
-def _promoted(observed: Observed, names: list[str]) -> object:
-    return reduce(torch.promote_types, (observed.dtypes[n] for n in names))  # type: ignore[arg-type]
-
-
-__all__ = ["product", "write"]

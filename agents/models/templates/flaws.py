@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agents.models.templates.kernels import LAST
-from agents.models.templates.trace import complete, tensors
+from agents.models.templates.calls import complete, tensors
 from benchmark.task import Task
 
 NUMERIC = frozenset({"wrong_numeric", "nonfinite"})
@@ -46,7 +46,9 @@ def _plant_mask(source: str, task: Task) -> str | None:
     # Loads fill with 0, so only reductions of what 0 is not neutral for show that their mask is lost.
     if re.search(r"tl\.exp|\(\w+ - v\d+\)|" + LAST, source) and MASKED.search(source):
         return MASKED.sub(r"\1\2 = \4", source)
-    lost = source.replace("mask=(rows < M) & (k[None, :] < K)", "mask=(rows < M)").replace("mask=(k[:, None] < K) & (cols < N)", "mask=(cols < N)")
+    lost = source.replace("mask=(rows < M) & (k[None, :] < K)", "mask=(rows < M)").replace(
+        "mask=(k[:, None] < K) & (cols < N)", "mask=(cols < N)"
+    )
     return lost if lost != source else None
 
 
@@ -70,13 +72,17 @@ def _plant_tail(source: str, task: Task) -> str | None:
 
 
 def _mend_tail(source: str, clean: str) -> str | None:
-    mended = source.replace("(total // BLOCK,)", "(triton.cdiv(total, BLOCK),)").replace("(out.numel() // BLOCK,)", "(triton.cdiv(out.numel(), BLOCK),)")
+    mended = source.replace("(total // BLOCK,)", "(triton.cdiv(total, BLOCK),)").replace(
+        "(out.numel() // BLOCK,)", "(triton.cdiv(out.numel(), BLOCK),)"
+    )
     return mended if mended != source else None
 
 
 def _neutral(kernel: str, name: str) -> str:
     """The neutral element that the use of a reduced variable asks for."""
-    use = re.search(rf"(tl\.(?:sum|max|min))\({name}, |(lane\d+) \+= {name}\b|tl\.(maximum|minimum)\(lane\d+, {name}\b|\({name} ([<>]) lane", kernel)
+    use = re.search(
+        rf"(tl\.(?:sum|max|min))\({name}, |(lane\d+) \+= {name}\b|tl\.(maximum|minimum)\(lane\d+, {name}\b|\({name} ([<>]) lane", kernel
+    )
     if use is None:
         return "1"
     if use[1]:
@@ -137,7 +143,9 @@ def _mend_eps(source: str, clean: str) -> str | None:
         head, colon, body = kernel.partition("):\n")
         numbers = [n for n in re.findall(r"(\w+): tl\.constexpr", head) if n not in CONSTEXPRS]
         for number in (n for n in numbers if not re.search(rf"\b{n}\b", body)):
-            body = re.sub(r"^( +)(v\d+) = (v\d+|r\d+)$(?=\n +v\d+ = .*tl\.sqrt\(\2\))", rf"\1\2 = (\3 + {number})", body, flags=re.MULTILINE)
+            body = re.sub(
+                r"^( +)(v\d+) = (v\d+|r\d+)$(?=\n +v\d+ = .*tl\.sqrt\(\2\))", rf"\1\2 = (\3 + {number})", body, flags=re.MULTILINE
+            )
         return head + colon + body
 
     text = _by_kernel(source, mended)
@@ -158,7 +166,9 @@ def _plant_dtype(source: str, task: Task) -> str | None:
 
 
 def _only_fp32(task: Task) -> bool:
-    dtypes = {str(t.dtype) for c in task.cases if not c.held_out for t in tensors(c.arguments(task.id, 0)).values() if t.dtype.is_floating_point}
+    dtypes = {
+        str(t.dtype) for c in task.cases if not c.held_out for t in tensors(c.arguments(task.id, 0)).values() if t.dtype.is_floating_point
+    }
     return dtypes <= {"torch.float32"}
 
 
@@ -180,7 +190,9 @@ def _plant_offset(source: str, task: Task) -> str | None:
 
 def _extent(arguments: dict[str, Any]) -> int:
     """The farthest element offset in any tensor."""
-    return max((sum((n - 1) * s for n, s in zip(t.shape, t.stride(), strict=True)) for t in tensors(arguments).values() if t.numel()), default=0)
+    return max(
+        (sum((n - 1) * s for n, s in zip(t.shape, t.stride(), strict=True)) for t in tensors(arguments).values() if t.numel()), default=0
+    )
 
 
 def _mend_offset(source: str, clean: str) -> str | None:

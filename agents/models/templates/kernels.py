@@ -12,7 +12,9 @@ NEUTRAL = {
     "sum": "0", "prod": "1", "any": "0", "all": "1", "max": 'float("-inf")', "min": 'float("inf")', "argmax": 'float("-inf")', "argmin": 'float("inf")',
 }  # fmt: skip
 WHOLE = {"max": "-9223372036854775807", "min": "9223372036854775807", "argmax": "-9223372036854775807", "argmin": "9223372036854775807"}
-RESERVED = frozenset({"tl", "triton", "libdevice", "rows", "cols", "start", "batch", "acc", "at", "bt", "k", "ACC", "R", "B", "out_", "n_rows", "n_cols"})
+RESERVED = frozenset(
+    {"tl", "triton", "libdevice", "rows", "cols", "start", "batch", "acc", "at", "bt", "k", "ACC", "R", "B", "out_", "n_rows", "n_cols"}
+)
 LAST = "9223372036854775807"
 
 
@@ -161,7 +163,9 @@ class Tile:
         function = FUNCTIONS[node.name]
         if node.name == "where" and position == 0:
             return text if arg.op != "const" else self.wrap(text, "b")
-        wanted = {"result": node.kind, "f": "f", "b": "b", "any": arg.kind, "common": max((a.kind for a in node.args), key="bif".index)}[function.operands]
+        wanted = {"result": node.kind, "f": "f", "b": "b", "any": arg.kind, "common": max((a.kind for a in node.args), key="bif".index)}[
+            function.operands
+        ]
         if _number(arg):
             if wanted == "b" or (function.tensors and arg.op != "size"):
                 return self.wrap(text, wanted)
@@ -229,5 +233,3 @@ def neutral(node: Node, name: str) -> str:
     if node.kind != "f" and name in WHOLE:
         return WHOLE[name]
     return NEUTRAL[name]
-
-

@@ -1,6 +1,5 @@
 """From an FX graph of ATen operators to the author's graph: one short rule per operator."""
 
-import math
 import operator
 import re
 from collections.abc import Callable
@@ -9,11 +8,13 @@ from typing import Any
 import torch
 from torch.fx import Node as Fx
 
-from agents.models.templates.graph import Declined, Node, Pool, Size, broadcast, kind_of_number, product
+from agents.models.templates.graph import Declined, Node, Pool, Size, broadcast
 
-SAME = "abs neg exp exp2 log log2 sqrt rsqrt sin cos tan erf erfc sigmoid floor ceil trunc relu sign isnan isinf tanh expm1 log1p log10 asin acos atan sinh cosh \
+SAME = (
+    "abs neg exp exp2 log log2 sqrt rsqrt sin cos tan erf erfc sigmoid floor ceil trunc relu sign isnan isinf tanh expm1 log1p log10 asin acos atan sinh cosh \
 asinh acosh atanh reciprocal add sub mul maximum minimum where eq ne lt le gt ge logical_and logical_or logical_xor logical_not bitwise_and bitwise_or \
 bitwise_xor square".split()
+)
 ALIASES = {"fmin": "minimum", "fmax": "maximum", "bitwise_not": "logical_not", "true_divide": "div"}
 IDENTITY = "clone alias detach contiguous lift_fresh_copy lift_fresh copy_to convert_element_type_same view_of".split()
 
@@ -46,7 +47,9 @@ class Lowering:
 
     def placeholder(self, fx: Fx, name: str) -> Node:
         val = fx.meta["val"]
-        return self.pool.node("input", shape=self.shape(fx), kind=kind_of(val.dtype), name=name, value=str(val.dtype).removeprefix("torch."))
+        return self.pool.node(
+            "input", shape=self.shape(fx), kind=kind_of(val.dtype), name=name, value=str(val.dtype).removeprefix("torch.")
+        )
 
     def constant(self, tensor: torch.Tensor) -> Node:
         if tensor.numel() != 1:
@@ -115,7 +118,9 @@ class Lowering:
     def point(self, fx: Fx, name: str, *args: Any, **kwargs: Any) -> Node:
         nodes = [self.node(a) for a in args]
         if kwargs.get("alpha", 1) != 1:
-            nodes[1] = self.pool.point("mul", nodes[1], self.node(kwargs["alpha"]), kind=nodes[1].kind if nodes[1].kind != "b" else self.kind(fx))
+            nodes[1] = self.pool.point(
+                "mul", nodes[1], self.node(kwargs["alpha"]), kind=nodes[1].kind if nodes[1].kind != "b" else self.kind(fx)
+            )
         if kwargs.get("rounding_mode"):
             raise Declined("division with a rounding mode is not written")
         return self.pool.point(name, *nodes, kind=self.kind(fx))
@@ -297,7 +302,9 @@ class Lowering:
         squares = self.pool.reduce("sum", self.pool.point("mul", centred, centred, kind="f"), over, "f", keepdim)
         count = self.pool.size([node.shape[d] for d in over])
         if correction:
-            count = self.pool.point("maximum", self.pool.point("sub", count, self.pool.const(correction), kind="f"), self.pool.const(0.0), kind="f")
+            count = self.pool.point(
+                "maximum", self.pool.point("sub", count, self.pool.const(correction), kind="f"), self.pool.const(0.0), kind="f"
+            )
         return self.pool.point("div", squares, count, kind="f")
 
     # Products.
@@ -365,7 +372,9 @@ class Lowering:
         return str(self.sizes(value))
 
     def _window(self, fx: Fx, node: Node, dim: int, text: str) -> Node:
-        return self.pool.node("window", node, shape=self.shape(fx), kind=node.kind, name=f"[{', '.join([':'] * dim + [text])}]", value=node.value)
+        return self.pool.node(
+            "window", node, shape=self.shape(fx), kind=node.kind, name=f"[{', '.join([':'] * dim + [text])}]", value=node.value
+        )
 
     # Lookups by computed indices.
 
@@ -418,16 +427,3 @@ def reshape(pool: Pool, x: Node, shape: tuple[Size, ...]) -> Node:
 
 def _whole(value: torch.SymFloat) -> bool:
     return re.fullmatch(r"ToFloat\([\w*]+\)", str(value.node.expr)) is not None
-
-
-def evaluate_constants(pool: Pool, node: Node) -> Node:
-    """A node whose operands are all literal, as a literal where the function is plain arithmetic."""
-    plain: dict[str, Callable[..., Any]] = {
-        "add": operator.add, "sub": operator.sub, "mul": operator.mul, "div": operator.truediv, "neg": operator.neg, "sqrt": math.sqrt,
-    }  # fmt: skip
-    if node.op == "point" and node.name in plain and all(a.op == "const" for a in node.args):
-        return pool.const(plain[node.name](*(a.value for a in node.args)))
-    return node
-
-
-__all__ = ["Lowering", "evaluate_constants", "kind_of", "kind_of_number", "product", "reshape"]

@@ -84,7 +84,10 @@ FUNCTIONS = {
     "uint8": Function("{0}.to(tl.uint8).to(tl.int64)"),
     "int16": Function("{0}.to(tl.int16).to(tl.int64)"),
     "int32": Function("{0}.to(tl.int32).to(tl.int64)"),
-} | {n: _lib(n) for n in ("tanh", "expm1", "log1p", "log10", "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh", "erfc")}
+} | {
+    n: _lib(n)
+    for n in ("tanh", "expm1", "log1p", "log10", "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh", "erfc")
+}
 
 
 def convert(text: str, kind: str, wanted: str) -> str:

@@ -1,6 +1,6 @@
 """What every module of the author's begins with: helpers that lay tensors out for kernels and choose launches."""
 
-IMPORTS = '''\
+IMPORTS = """\
 import math
 from functools import reduce
 from operator import truediv
@@ -9,7 +9,7 @@ import torch
 import triton
 import triton.language as tl
 from triton.language.extra import libdevice
-'''
+"""
 
 HELPERS = '''\
 _TL = {torch.float16: tl.float16, torch.bfloat16: tl.bfloat16, torch.float32: tl.float32, torch.float64: tl.float64, torch.int8: tl.int8}
@@ -37,8 +37,8 @@ _READ = {"kind": _kind, "class": lambda value: _kind(value, False), "value": _va
 def _plan(given):
     for how, plans in PLANS:
         key = tuple(_READ[h](v) for h, v in zip(how, given))
-        for units, plan in plans.get(key, ()):
-            if all(given[i].size(d) == 1 for i, d in units):
+        for units, plan, *fits in plans.get(key, ()):
+            if all(given[i].size(d) == 1 for i, d in units) and all(f(*given) for f in fits):
                 return plan
     raise ValueError("these arguments are not covered")
 

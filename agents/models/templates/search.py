@@ -118,5 +118,9 @@ def _rank(ancestor: Ancestor) -> tuple[float, float]:
 
 def changes(old: Parameters, new: Parameters) -> str:
     """What differs, in words."""
-    parts = [f"{f.name} {getattr(old, f.name)} -> {getattr(new, f.name)}" for f in fields(Parameters) if getattr(old, f.name) != getattr(new, f.name)]
+    parts = [
+        f"{f.name} {getattr(old, f.name)} -> {getattr(new, f.name)}"
+        for f in fields(Parameters)
+        if getattr(old, f.name) != getattr(new, f.name)
+    ]
     return ", ".join(parts)

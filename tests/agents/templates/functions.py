@@ -132,7 +132,12 @@ def products(draw: Any) -> Task:
 
     def arguments(d: Draw) -> dict[str, Any]:
         w = d.normal(19, 35, dtype=dtype) if transposed else d.normal(35, 19, dtype=dtype)
-        return {"x": d.normal(*batch, 27, 35, dtype=dtype), "w": w, "b": d.normal(19, dtype=dtype), "r": d.normal(*batch, 27, 19, dtype=dtype)}
+        return {
+            "x": d.normal(*batch, 27, 35, dtype=dtype),
+            "w": w,
+            "b": d.normal(19, dtype=dtype),
+            "r": d.normal(*batch, 27, 19, dtype=dtype),
+        }
 
     return task(composed, arguments)
 
