@@ -127,6 +127,7 @@ class Evaluation:
         if any(c.held_out and not c.ok for c in self.cases) and all(c.ok for c in self.cases if not c.held_out):
             data["error"] = asdict(Failure(self.verdict, "fails on inputs not shown"))
             data["logs"] = {}
+            data["memory"] = None
             data["compile"] = [c | {"error": None} for c in data["compile"]]
         data["logs"].pop("held_out", None)
         return data

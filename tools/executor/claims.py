@@ -42,6 +42,18 @@ def _compiled(report: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def accesses(reports: Any) -> list[dict[str, Any]]:
+    """Accesses outside the tensors of a launch: kernel, kind (load, store, atomic), nearest tensor, first program, lanes."""
+    reports = reports if isinstance(reports, list) else []
+    return [_access(report) for report in reports[:MOST] if isinstance(report, dict)]
+
+
+def _access(report: dict[str, Any]) -> dict[str, Any]:
+    program = report.get("program")
+    names = {name: text(report.get(name))[:200] for name in ("kernel", "kind", "tensor")}
+    return names | {"program": [count(p) for p in program[:3]] if isinstance(program, list) else [], "lanes": count(report.get("lanes"))}
+
+
 def count(number: Any) -> int:
     return _whole(number) or 0
 

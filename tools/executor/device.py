@@ -37,6 +37,7 @@ class DeviceSession:
         self.index = index
         self.target = target
         self.launches: list[str] = []
+        self.out_of_bounds: list[dict[str, Any]] = []
         self.noop = False
         self.kernels: dict[str, dict[str, Any]] = {}
         self.seconds = 0.0

@@ -25,14 +25,16 @@ from tools.executor.wire import Node, Overflow, Region
 
 TEXT = 4096
 """Characters of an exception that are sent."""
-TARGETS, KERNELS = 8, 32
-"""Compilation targets, and kernels of each, that are reported."""
+TARGETS, KERNELS, ACCESSES = 8, 32, 16
+"""Compilation targets, kernels of each, and accesses out of bounds that are reported."""
 
 
 class Session(Protocol):
     """The device as the sandbox sees it: simulated (`tools.simulated`) or real (`tools.executor.device`)."""
 
     launches: list[str]
+    out_of_bounds: list[dict[str, Any]]
+    """Accesses outside the tensors of a launch, where the device can see them."""
     noop: bool
 
     @property
@@ -104,7 +106,7 @@ class Sandbox:
     def do_call(self, request: Message) -> Message:
         """One call on the inputs in shared memory. `again` puts their values where the last call's inputs were."""
         arguments = self._take(request, self.held if request["again"] else None)
-        before = len(self.session.launches)
+        before, earlier = len(self.session.launches), len(self.session.out_of_bounds)
         self.session.noop = request["noop"]
         reply: Message = {}
         try:
@@ -117,7 +119,9 @@ class Sandbox:
             reply["error"] = self._described(error)
         finally:
             self.session.noop = False
-        return reply | {"launches": len(self.session.launches) - before, "compiles": [_short(c) for c in self.session.compiles[:TARGETS]]}
+        compiles, accesses = self.session.compiles[:TARGETS], self.session.out_of_bounds[earlier : earlier + ACCESSES]
+        reply |= {"compiles": [_short(c) for c in compiles], "out_of_bounds": accesses}
+        return reply | {"launches": len(self.session.launches) - before}
 
     def do_load(self, request: Message) -> Message:
         """Takes one of several input sets for timing; the first one (`set` 0) begins anew and makes the buffers."""
@@ -254,13 +258,21 @@ def describe(error: BaseException, box: Path) -> dict[str, Any]:
     detail: dict[str, Any] = {"type": type(error).__name__[:100], "traceback": "\n".join(where)[-TEXT:]}
     with contextlib.suppress(Exception):
         detail |= {str(k)[:40]: _plain(v) for k, v in getattr(error, "detail", {}).items()}
-    lines = text.strip().splitlines() or [""]
-    # Triton shows the source before it says what is wrong.
-    first = lines[-1] if type(error).__name__ == "CompilationError" else lines[0]
+    first = _rule(error, text) if type(error).__name__ == "CompilationError" else next(iter(text.strip().splitlines()), "")
     if text.strip() != first:
         detail["text"] = text[:TEXT]
     message = first if kind in ("compile_error", "unsupported", "launch_error", "device_mismatch") else f"{detail['type']}: {first}"
     return {"kind": kind, "message": message[:500], "detail": detail}
+
+
+def _rule(error: BaseException, text: str) -> str:
+    """What Triton says is wrong. It shows the source first, and where one of its assertions failed it says nothing more."""
+    *source, last = text.strip().splitlines() or [""]
+    cause = error.__cause__
+    if last.strip() != "^" or cause is None:
+        return last
+    failed = traceback.extract_tb(cause.__traceback__)[-1].line if isinstance(cause, AssertionError) else ""
+    return f"{type(cause).__name__}: {str(cause) or failed} in `{source[-1].strip() if source else ''}`"
 
 
 def _text(error: BaseException) -> str:

@@ -1,5 +1,6 @@
 """The course of one evaluation: stage after stage until one fails. Runs in the broker, which believes the judge only."""
 
+import contextlib
 import hashlib
 import json
 import random
@@ -188,10 +189,10 @@ class Course:
         self._stage("correctness")
         if not layout["empty"]:
             self.launches[name] = self.launches.get(name, 0) + claims.count(answer.get("launches"))
-        check = self._check(answer)
+        check = self._bounds(answer) or self._check(answer)
         numbers = {n: check.get(n) for n in NUMBERS}
         if not check["ok"]:
-            detail = {"case": name} | {n: v for n, v in numbers.items() if v is not None}
+            detail = {"case": name} | check.get("detail", {}) | {n: v for n, v in numbers.items() if v is not None}
             self.failures[name] = Stop(check["kind"], check["message"], detail)
         return CaseResult(name, case["held_out"], check["ok"], kind=check["kind"], message=check["message"], **numbers)
 
@@ -199,7 +200,21 @@ class Course:
         """Draws inputs and has the candidate called on them."""
         layout = self._judge({"op": "inputs", "case": case["name"], "seed": seed})
         request = {"op": "call", "args": layout["args"], "kwargs": layout["kwargs"], "again": again, "noop": noop}
-        return layout, self._ask(request, NOOP_S if noop else self.settings.case_s, soft=True)
+        with self._gpu(shared=True):
+            return layout, self._ask(request, NOOP_S if noop else self.settings.case_s, soft=True)
+
+    def _bounds(self, answer: Message) -> Message | None:
+        """The failure of a call that left the memory of its tensors; its numbers then mean nothing."""
+        accesses = claims.accesses(answer.get("out_of_bounds"))
+        if self.record.mode == "simulated":
+            self.record.memory = self.record.memory or {"out_of_bounds": []}
+            self.record.memory["out_of_bounds"] += accesses
+        if not accesses:
+            return None
+        first = accesses[0]
+        where = f"{first['kernel']} {first['kind']}s outside the memory of {first['tensor']}"
+        message = f"{where}: {first['lanes']} lanes, first in program {first['program']}"
+        return {"ok": False, "kind": "out_of_bounds", "message": message, "detail": first}
 
     def _check(self, answer: Message) -> Message:
         return self._judge({"op": "check", "result": answer.get("result"), "after": answer.get("after")})
@@ -229,6 +244,10 @@ class Course:
             if check["ok"] and not check["trivial"]:
                 raise Stop("not_triton", f"the output of {shown} is right even when no kernel is launched")
 
+    def _gpu(self, shared: bool) -> contextlib.AbstractContextManager[None]:
+        """Holds the GPU, shared for a call and alone for timing, so that no other candidate's kernels run beside timed ones."""
+        return gpu_lock(self.worker.gpu, self.worker, shared) if self.record.mode == "device" else contextlib.nullcontext()
+
     def _timing(self, source: bytes) -> None:
         """The ladder of sizes under the GPU's lock, in the same sandbox unless the replay has cost it its life."""
         if self._box.ended:
@@ -236,7 +255,7 @@ class Course:
             self._open(source)
             self._stage("timing")
         rng, sizes = random.Random(self.settings.seed), []
-        with gpu_lock(self.worker.gpu, self.worker):
+        with self._gpu(shared=False):
             start = time.monotonic()
             for number, case in enumerate(self.cases["timing"]):
                 sizes.append(self._size(case, rng, start + self.settings.timing_s * (number + 1) / len(self.cases["timing"])))

@@ -59,13 +59,13 @@ class Blocks:
 
 
 @contextlib.contextmanager
-def gpu_lock(index: int, worker: Worker) -> Iterator[None]:
-    """One timing at a time on a GPU, over all processes of this user."""
+def gpu_lock(index: int, worker: Worker, shared: bool = False) -> Iterator[None]:
+    """One timing at a time on a GPU and nothing `shared` beside it, over all processes of this user."""
     path = Path(tempfile.gettempdir()) / f"kernelwright-{os.getuid()}-gpu{index}.lock"
     with open(path, "w") as file:
         while True:
             try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
                 break
             except BlockingIOError:
                 if readable([worker.cancelled], 0.01):

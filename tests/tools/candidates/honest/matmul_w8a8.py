@@ -37,7 +37,7 @@ def int8_matmul(a, b, sa, sb, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK
         inner = start + tl.arange(0, BK)
         x = tl.load(a + rows[:, None].to(tl.int64) * K + inner[None, :], mask=(rows[:, None] < M) & (inner[None, :] < K), other=0)
         y = tl.load(b + columns[None, :].to(tl.int64) * K + inner[:, None], mask=(inner[:, None] < K) & (columns[None, :] < N), other=0)
-        total = tl.dot(x, y, total)
+        total = tl.dot(x, y, total, out_dtype=tl.int32)
     scale = tl.load(sa + rows, mask=rows < M, other=0.0)[:, None] * tl.load(sb + columns, mask=columns < N, other=0.0)[None, :]
     place = c + rows[:, None].to(tl.int64) * N + columns[None, :]
     tl.store(place, (total.to(tl.float32) * scale).to(c.dtype.element_ty), mask=(rows[:, None] < M) & (columns[None, :] < N))
