@@ -1,14 +1,15 @@
 """Answers every role in its normal format, from the brief: candidates, repairs, improvements and reviews."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+import math
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 
 from agents.models.base import Brief, Identity, Request
 from agents.models.templates import emit, flaws, search
-from agents.models.templates.graph import Declined
-from agents.models.templates.search import Parameters
 from agents.models.templates.calls import complete
+from agents.models.templates.graph import Declined
 from agents.models.templates.patterns import Traced
+from agents.models.templates.search import Parameters
 from agents.models.templates.trace import read
 from benchmark.task import Task
 
@@ -70,7 +71,8 @@ class Author:
 
     def repair(self, brief: Brief, identity: Identity) -> str:
         """A child of the failing parent: one defect mended, all else kept. A mended module is not flawed again."""
-        assert brief.parent is not None and brief.digest is not None
+        assert brief.parent is not None
+        assert brief.digest is not None
         parameters = search.read(brief.parent)
         if parameters is None:
             return self.sample(brief, identity)
@@ -150,17 +152,8 @@ def _numbers(case: dict[str, object]) -> str:
     return f"{case.get('case')}: {', '.join(parts) or case.get('kind')}"
 
 
-def _volume(p: Parameters) -> int:
-    return (
-        p.block
-        + p.once
-        + p.row_tile
-        + p.sweep
-        + p.across
-        + p.stages
-        + p.tile[0] * p.tile[1] * p.tile[2]
-        + p.ieee_tile[0] * p.ieee_tile[1] * p.ieee_tile[2]
-    )
+def _volume(parameters: Parameters) -> int:
+    return sum(math.prod(v) if isinstance(v, tuple) else v for v in asdict(parameters).values())
 
 
 def candidate(strategy: str, rationale: str, source: str) -> str:
@@ -169,6 +162,3 @@ def candidate(strategy: str, rationale: str, source: str) -> str:
 
 def lines(cause: str, fix: str, lesson: str) -> str:
     return f"Cause: {cause}.\nFix: {fix}.\nLesson: {lesson}.\n"
-
-
-Tasks = Callable[[str], Task]

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
@@ -22,7 +21,7 @@ WHOLE = (torch.int32, torch.int64)
 class Observed:
     """The dtypes of one call's outputs, beside those of its arguments."""
 
-    dtypes: dict[str, torch.dtype | None]
+    dtypes: dict[str, torch.dtype]
     outputs: tuple[torch.dtype, ...]
 
 
@@ -77,4 +76,4 @@ def _mixed(observed: Observed, a: str, b: str, ranks: dict[str, int]) -> torch.d
 
 
 def _promoted(observed: Observed, names: list[str]) -> object:
-    return reduce(torch.promote_types, (observed.dtypes[n] for n in names))  # type: ignore[arg-type]
+    return reduce(torch.promote_types, (observed.dtypes[n] for n in names))

@@ -16,8 +16,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from agents.models.templates.kernels import LAST
 from agents.models.templates.calls import complete, tensors
+from agents.models.templates.kernels import LAST
+from agents.models.templates.products import META
 from benchmark.task import Task
 
 NUMERIC = frozenset({"wrong_numeric", "nonfinite"})
@@ -31,7 +32,7 @@ RESULT = re.compile(r"^(    result\d* = torch\.empty\(.*, dtype=)([^=]+)(, devic
 
 @dataclass(frozen=True)
 class Flaw:
-    """`plant` returns the source with the defect, or None where it does not apply; `mend` returns the source without, or None where there is none."""
+    """`plant` returns the source with the defect, `mend` without; None where it does not apply, or is not there."""
 
     name: str
     verdicts: frozenset[str]
@@ -152,7 +153,7 @@ def _mend_eps(source: str, clean: str) -> str | None:
     return text if text != source else None
 
 
-CONSTEXPRS = frozenset("ACC R B FLAT_O FLAT_I DOT SUM WIDE PRECISION BM BN BK GROUP".split())
+CONSTEXPRS = frozenset({"ACC", "R", "B", "FLAT_O", "FLAT_I", "CHUNK", *META})
 
 
 def _plant_dtype(source: str, task: Task) -> str | None:
@@ -201,12 +202,24 @@ def _mend_offset(source: str, clean: str) -> str | None:
 
 
 FLAWS = (
-    Flaw("mask", NUMERIC | MEMORY, _plant_mask, _mend_mask, "elements past the end of a row take part in a reduction", "mask the operand again"),
-    Flaw("tail", NUMERIC | MEMORY | {"not_triton"}, _plant_tail, _mend_tail, "the last, partial block is never launched", "round the grid up"),
-    Flaw("neutral", NUMERIC, _plant_neutral, _mend_neutral, "masked elements are not the reduction's neutral element", "use the neutral element"),
-    Flaw("eps", NUMERIC, _plant_eps, _mend_eps, "the root is taken without its small summand", "add it again under the root"),
-    Flaw("dtype", frozenset({"wrong_dtype"}), _plant_dtype, _mend_dtype, "the result is allocated in another dtype than asked for", "allocate it right"),
-    Flaw("offset", NUMERIC | MEMORY, _plant_offset, _mend_offset, "offsets are counted in 32 bits", "count them in 64 bits"),
+    Flaw(
+        "mask", NUMERIC | MEMORY, _plant_mask, _mend_mask,
+        "elements past the end of a row take part in a reduction", "mask the operand of the reduction again",
+    ),
+    Flaw(
+        "tail", NUMERIC | MEMORY | {"not_triton"}, _plant_tail, _mend_tail,
+        "the last, partial block is never launched", "round the number of programs up",
+    ),
+    Flaw(
+        "neutral", NUMERIC, _plant_neutral, _mend_neutral,
+        "masked elements are not the reduction's neutral element", "fill with the neutral element",
+    ),
+    Flaw("eps", NUMERIC, _plant_eps, _mend_eps, "the root is taken without its small summand", "add the summand again under the root"),
+    Flaw(
+        "dtype", frozenset({"wrong_dtype"}), _plant_dtype, _mend_dtype,
+        "the result is allocated in another dtype than asked for", "allocate the result in the dtype that is asked for",
+    ),
+    Flaw("offset", NUMERIC | MEMORY, _plant_offset, _mend_offset, "offsets are counted in 32 bits", "count offsets in 64 bits"),
 )  # fmt: skip
 
 

@@ -4,22 +4,22 @@ Sizes are integers, or Python expressions over names `n_<parameter>_<dim>` that 
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 Size = int | str
-SIZE_NAME = re.compile(r"\bn_\w+")
 
 
 class Declined(Exception):
     """The author cannot write this operator; the message says what it lacks."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Node:
     """One value. `op` is `input`, `const`, `scalar`, `size`, `iota`, `point`, `reduce`, `matmul`, `view`, `take`, `reshape` or `window`.
 
-    `name`: of an input, scalar or size the wrapper's expression; of a point the function in `ops`; of a reduce the operator; of a window the subscript.
+    `name`: of an input, scalar or size the wrapper's expression; of a point the function in `ops`; of a reduce the operator; of a
+    window the subscript.
     `dims`: of a view, per source dim the result's dim (None: index 0); of a reduce the reduced dims (dropped from the shape);
     of a take, per source dim the result's dim, or `("index", k)`: the value of the k-th index argument.
     """
@@ -31,17 +31,6 @@ class Node:
     name: str = ""
     dims: tuple[Any, ...] = ()
     value: Any = None
-    _hash: int = field(default=0, compare=False, repr=False)
-
-    def __post_init__(self) -> None:
-        identity = (self.op, tuple(id(a) for a in self.args), self.shape, self.kind, self.name, self.dims, repr(self.value))
-        object.__setattr__(self, "_hash", hash(identity))
-
-    def __hash__(self) -> int:
-        return self._hash
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
 
 
 class Pool:
@@ -61,7 +50,7 @@ class Pool:
         return self.node("const", kind=kind_of_number(value), value=value)
 
     def point(self, name: str, *args: Node, kind: str) -> Node:
-        """A pointwise function. Where an operand is a reshaped product, the function is applied before the reshape, as the product's epilogue."""
+        """A pointwise function. Where an operand is a reshaped product, it is applied before the reshape, as the product's epilogue."""
         target = next((a for a in args if a.op == "reshape" and a.args[0].op in ("matmul", "point")), None)
         before = [self.before_reshape(a, target) for a in args] if target else [None]
         if target and all(b is not None for b in before):
@@ -160,34 +149,20 @@ def walk(roots: tuple[Node, ...]) -> list[Node]:
 
 def fits_int8(node: Node) -> bool:
     """Whether every value is a whole number of int8's range, by the graph alone."""
-    if node.op in ("view", "reshape", "window"):
+    if node.op in ("view", "reshape", "window") or (node.op == "point" and node.name in ("cast", "int16", "int32", "half", "bfloat16")):
         return fits_int8(node.args[0])
-    if node.op == "input":
-        return node.value == "int8"
     if node.op != "point":
         return False
-    if node.name == "int8":
-        return True
-    if node.name in ("cast", "int16", "int32", "half", "bfloat16"):
-        return fits_int8(node.args[0])
-    return _bounded(node) and _whole(node)
+    low, high = _bounds(node)
+    return node.name == "int8" or (low >= -128 and high <= 127 and _whole(node))
 
 
 def _whole(node: Node) -> bool:
     if node.op == "const":
         return float(node.value).is_integer()
-    if node.name in ("maximum", "minimum"):
+    if node.op == "point" and node.name in ("maximum", "minimum"):
         return all(_whole(a) for a in node.args)
-    return node.name in ("round", "floor", "ceil", "trunc") or fits_cast(node)
-
-
-def fits_cast(node: Node) -> bool:
-    return node.op == "point" and node.kind == "i" and node.name == "cast"
-
-
-def _bounded(node: Node) -> bool:
-    low, high = _bounds(node)
-    return low >= -128 and high <= 127
+    return node.op == "point" and (node.name in ("round", "floor", "ceil", "trunc") or node.kind == "i")
 
 
 def _bounds(node: Node) -> tuple[float, float]:
@@ -199,3 +174,11 @@ def _bounds(node: Node) -> tuple[float, float]:
     if node.op == "point" and node.name in ("round", "floor", "ceil", "trunc", "cast"):
         return _bounds(node.args[0])
     return float("-inf"), float("inf")
+
+
+def unwidened(node: Node) -> Node:
+    """An integer argument without the casts that only widen it: a product accumulates widely enough."""
+    source = node
+    while source.op == "point" and source.name in ("cast", "int16", "int32") and source.kind == source.args[0].kind == "i":
+        source = source.args[0]
+    return source if source.op == "input" or (source.op == "view" and source.args[0].op == "input") else node

@@ -8,12 +8,12 @@ from agents.models.templates.graph import Declined, Node
 from agents.models.templates.ops import FUNCTIONS, convert, literal
 from agents.models.templates.schedule import Axis, Index, Looked, Stage, operand_index, take_index, view_index
 
-NEUTRAL = {
-    "sum": "0", "prod": "1", "any": "0", "all": "1", "max": 'float("-inf")', "min": 'float("inf")', "argmax": 'float("-inf")', "argmin": 'float("inf")',
-}  # fmt: skip
-WHOLE = {"max": "-9223372036854775807", "min": "9223372036854775807", "argmax": "-9223372036854775807", "argmin": "9223372036854775807"}
+RESULT = "RESULT"
+"""Stands for the tensor that a stage writes."""
+NEUTRAL = {"sum": "0", "prod": "1", "any": "0", "all": "1", "max": 'float("-inf")', "min": 'float("inf")'}
+WHOLE = {"max": "-9223372036854775807", "min": "9223372036854775807"}
 RESERVED = frozenset(
-    {"tl", "triton", "libdevice", "rows", "cols", "start", "batch", "acc", "at", "bt", "k", "ACC", "R", "B", "out_", "n_rows", "n_cols"}
+    {"tl", "triton", "libdevice", "rows", "cols", "start", "batch", "acc", "at", "bt", "k", "R", "B", "left", "right", "pid"}
 )
 LAST = "9223372036854775807"
 
@@ -228,8 +228,7 @@ def _stem(tensor: str) -> str:
     return (re.findall(r"[A-Za-z_]\w*", tensor) or ["x"])[0]
 
 
-def neutral(node: Node, name: str) -> str:
+def neutral(node: Node) -> str:
     """What a reduction's masked elements must be."""
-    if node.kind != "f" and name in WHOLE:
-        return WHOLE[name]
-    return NEUTRAL[name]
+    name = node.name.removeprefix("arg")
+    return WHOLE[name] if node.args[0].kind == "i" and name in WHOLE else NEUTRAL[name]

@@ -9,14 +9,12 @@ import torch
 from torch.fx import Node as Fx
 
 from agents.models.templates.graph import Declined, Node, Pool, Size, broadcast
+from agents.models.templates.ops import FUNCTIONS
 
-SAME = (
-    "abs neg exp exp2 log log2 sqrt rsqrt sin cos tan erf erfc sigmoid floor ceil trunc relu sign isnan isinf tanh expm1 log1p log10 asin acos atan sinh cosh \
-asinh acosh atanh reciprocal add sub mul maximum minimum where eq ne lt le gt ge logical_and logical_or logical_xor logical_not bitwise_and bitwise_or \
-bitwise_xor square".split()
-)
+SAME = frozenset(FUNCTIONS) - {"div", "round", "pow", "cast", "half", "bfloat16", "int8", "uint8", "int16", "int32"}
+"""Operators that the table of functions writes as they are."""
 ALIASES = {"fmin": "minimum", "fmax": "maximum", "bitwise_not": "logical_not", "true_divide": "div"}
-IDENTITY = "clone alias detach contiguous lift_fresh_copy lift_fresh copy_to convert_element_type_same view_of".split()
+IDENTITY = frozenset({"clone", "alias", "detach", "contiguous", "lift_fresh_copy", "lift_fresh", "view_of"})
 
 
 def kind_of(dtype: torch.dtype) -> str:
@@ -90,7 +88,9 @@ class Lowering:
         if isinstance(val, (torch.SymInt, torch.SymFloat, int, float)):
             return val
         if fx.target is operator.getitem:
-            return self.values[fx.args[0]][fx.args[1]]
+            source, index = fx.args
+            assert isinstance(source, Fx)
+            return self.values[source][index]
         name = getattr(fx.target, "_opname", "") or getattr(fx.target, "__name__", str(fx.target)).partition(".")[0]
         if name.endswith("_") and not name.endswith("__"):
             return self.mutate(fx, name[:-1])

@@ -21,7 +21,7 @@ def _unary(text: str) -> Function:
 
 
 def _lib(name: str, arity: int = 1) -> Function:
-    return Function(f"libdevice.{name}({', '.join('{%d}' % i for i in range(arity))})", "f", tensors=True)
+    return Function(f"libdevice.{name}({', '.join(f'{{{i}}}' for i in range(arity))})", "f", tensors=True)
 
 
 def _compare(sign: str) -> Function:

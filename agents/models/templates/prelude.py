@@ -112,7 +112,8 @@ def _elementwise(kernel, tensors, out, **rest):
         return
     n, strides, flat = _join(out.shape, [_strides(t, every) for t in tensors], 4)
     walked = [s for a in strides for s in a]
-    kernel[(triton.cdiv(out.numel(), BLOCK),)](*tensors, out.numel(), *n[1:], *walked, **rest, FLAT_O=flat, B=BLOCK, num_warps=_warps(BLOCK))
+    grid = (triton.cdiv(out.numel(), BLOCK),)
+    kernel[grid](*tensors, out.numel(), *n[1:], *walked, **rest, FLAT_O=flat, B=BLOCK, num_warps=_warps(BLOCK))
 '''
 
 ROWS = '''\
@@ -139,11 +140,12 @@ def _rows(kernels, outer, inner, operands, join=True, **rest):
         kernel, columns = kernels[0], width
         rows = min(_power(n_rows), max(ACROSS if across else 1, ROW_TILE // width))
         rows = max(1, min(rows, ONCE // width))
-    else:  # looped
+    else:
         rows = min(ACROSS, _power(n_rows)) if across else 1
         kernel, columns = kernels[1], max(SWEEP // rows, 16)
     grid = (triton.cdiv(n_rows, rows),)
-    kernel[grid](*(t for t, *_ in operands), n_rows, *on[1:], n_cols, *n[1:], *walked, **rest, R=rows, B=columns, num_warps=_warps(rows * columns))
+    meta = {"R": rows, "B": columns, "num_warps": _warps(rows * columns)}
+    kernel[grid](*(t for t, *_ in operands), n_rows, *on[1:], n_cols, *n[1:], *walked, **rest, **meta)
 '''
 
 MATMUL = '''\
@@ -167,9 +169,10 @@ def _matmul(kernel, size, left, right, operands, kind, acc, **rest):
     bm, bn, bk = min(bm, max(_power(m), 16)), min(bn, max(_power(n), 16)), min(bk, max(_power(k), 32 if dot == tl.int8 else 16))
     walked = [s for t, b, i, j, looked in operands for s in (*_strides(t, (*b, *i, *j)), *_strides(t, looked))]
     grid = (triton.cdiv(m, bm) * triton.cdiv(n, bn), batch)
-    warps = 8 if bm * bn >= 128 * 128 else 4
-    kernel[grid](left[0], right[0], *(t for t, *_ in operands), m, n, k, *_strides(*left), *_strides(*right), *walked, **rest, DOT=dot, SUM=total, WIDE=wide,
-                 BM=bm, BN=bn, BK=bk, GROUP=8, num_warps=warps, num_stages=STAGES)
+    meta = {"DOT": dot, "SUM": total, "WIDE": wide, "BM": bm, "BN": bn, "BK": bk, "GROUP": 8}
+    meta |= {"num_warps": 8 if bm * bn >= 128 * 128 else 4, "num_stages": STAGES}
+    tensors = (left[0], right[0], *(t for t, *_ in operands))
+    kernel[grid](*tensors, m, n, k, *_strides(*left), *_strides(*right), *walked, **rest, **meta)
 '''
 
 SPLIT = '''\
@@ -183,8 +186,8 @@ def _split(kernel, inner, operands, dtypes, join=True, **rest):
     count = triton.cdiv(n_cols, chunk)
     left = [torch.empty(count, dtype=dtype, device=operands[0][0].device) for dtype in dtypes]
     walked = [s for (t, _, _, looked), i in zip(operands, strides) for s in (0, 0, 0, *i, *_strides(t, looked))]
-    kernel[(1, count)](*left, *(t for t, *_ in operands), 1, 1, 1, n_cols, *n[1:], *walked, **rest, FLAT_O=True, FLAT_I=flat, R=1, B=SWEEP, CHUNK=chunk,
-                       num_warps=_warps(SWEEP))
+    meta = {"FLAT_O": True, "FLAT_I": flat, "R": 1, "B": SWEEP, "CHUNK": chunk, "num_warps": _warps(SWEEP)}
+    kernel[(1, count)](*left, *(t for t, *_ in operands), 1, 1, 1, n_cols, *n[1:], *walked, **rest, **meta)
     return left
 
 
@@ -192,8 +195,8 @@ def _whole(kernel, left, operands, join=True, **rest):
     """Second half: one program reduces what the chunks left."""
     walked = [s for t, _, _, looked in operands for s in (0, 0, 0, 0, 0, *_strides(t, looked))]
     columns = _power(left[0].numel())
-    kernel[(1,)](*left, *(t for t, *_ in operands), 1, 1, 1, left[0].numel(), 1, *walked, **rest, FLAT_O=True, FLAT_I=True, R=1, B=columns,
-                 num_warps=_warps(columns))
+    meta = {"FLAT_O": True, "FLAT_I": True, "R": 1, "B": columns, "num_warps": _warps(columns)}
+    kernel[(1,)](*left, *(t for t, *_ in operands), 1, 1, 1, left[0].numel(), 1, *walked, **rest, **meta)
 '''
 
 LAUNCHES = {"pointwise": POINTWISE, "rows": ROWS, "split": SPLIT, "matmul": MATMUL}

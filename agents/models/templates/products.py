@@ -6,6 +6,8 @@ from agents.models.templates.graph import Declined, Node
 from agents.models.templates.kernels import Group, Kernel, Tile
 from agents.models.templates.schedule import Axis, Stage
 
+META = ("DOT", "SUM", "WIDE", "PRECISION", "BM", "BN", "BK", "GROUP")
+"""Constants of a launch, after ACC."""
 HEAD = """\
 pid = tl.program_id(0)
 tiles_m = tl.cdiv(M, BM)

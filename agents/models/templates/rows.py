@@ -26,7 +26,7 @@ def pointwise(stage: Stage, tensor: Callable[[Node], str], out: str) -> Kernel:
 
 
 class RowTile(Tile):
-    """A tile of R rows by B columns. One-pass: the rows fit. Looped: one sweep over the columns per level of reduction, and one to write."""
+    """A tile of R rows by B columns. One-pass: the rows fit. Looped: one sweep over the columns per level of reduction, one to write."""
 
     unit = "(1, 1)"
 
@@ -47,7 +47,7 @@ class RowTile(Tile):
         wide = any(a in self.stage.inner for a in self.stage.index)
         if self.looped and wide:
             self.begin()
-        value, deps = self.value(self.stage.root, self.stage.index)
+        value, _ = self.value(self.stage.root, self.stage.index)
         self.store(out, self.stage.index, value, "oi" if wide else "o")
         if self.looped and wide:
             self.end()
@@ -87,13 +87,13 @@ class RowTile(Tile):
         wanted = "b" if node.name in ("any", "all") else arg.kind
         value = convert(value, arg.kind, wanted)
         value = f"{value}.to(tl.int32)" if wanted == "b" else value
-        return self.new(f"tl.where({self.mask(frozenset('oi'))}, {value}, {neutral_of(node)})", frozenset("oi"), "m")
+        return self.new(f"tl.where({self.mask(frozenset('oi'))}, {value}, {neutral(node)})", frozenset("oi"), "m")
 
     def lane(self, node: Node, index: Index) -> tuple[str, str]:
         lane, position = f"lane{self.counter}", f"where{self.counter}"
         masked = self.masked(node, index)
         dtype = ACCUMULATOR[node.args[0].kind]
-        self.outside.append(f"{lane} = tl.full((R, B), {neutral_of(node)}, {dtype})")
+        self.outside.append(f"{lane} = tl.full((R, B), {neutral(node)}, {dtype})")
         name = node.name
         if name in ("sum", "prod"):
             self.inside.append(f"{lane} {'+' if name == 'sum' else '*'}= {masked}")
@@ -126,10 +126,6 @@ class RowTile(Tile):
             return self.new(f'tl.where({lost}, float("nan"), {best})', row, "r") if lost else best
         hit = f"tl.where({lost}, {lane} != {lane}, {lane} == {best})" if lost else f"{lane} == {best}"
         return self.new(f"tl.min(tl.where({hit}, {position} + tl.zeros((R, B), tl.int64), {LAST}), 1, keep_dims=True)", row, "r")
-
-
-def neutral_of(node: Node) -> str:
-    return neutral(node.args[0], node.name)
 
 
 class PartTile(RowTile):
@@ -165,7 +161,7 @@ class WholeTile(RowTile):
         for k, (node, index, _) in enumerate(self.stage.reductions):
             kind = "b" if node.name in ("any", "all") else node.args[0].kind
             cast = "tl.int32" if kind == "b" else ACCUMULATOR[kind]
-            part = self.new(f"tl.load(found{k} + cols, mask=cols < n_cols, other={neutral_of(node)}).to({cast})", frozenset("oi"), "part")
+            part = self.new(f"tl.load(found{k} + cols, mask=cols < n_cols, other={neutral(node)}).to({cast})", frozenset("oi"), "part")
             place = f"tl.load(places{k} + cols, mask=cols < n_cols, other={LAST})" if node.name.startswith("arg") else ""
             self.known[node, index] = (self.join(node, part, place), frozenset("o"))
         value, _ = self.value(self.stage.root, self.stage.index)

@@ -1,7 +1,7 @@
-"""Cuts a graph into stages, one kernel each: pointwise, rows (reductions over the same dims with all that surrounds them), or a matmul with its epilogue."""
+"""Cuts a graph into stages, one kernel each: pointwise, rows (reductions over the same dims with what surrounds them), or a matmul
+with its epilogue."""
 
 from dataclasses import dataclass, field
-from typing import Union
 
 from agents.models.templates.graph import Declined, Node, Size
 
@@ -21,7 +21,7 @@ class Looked:
     index: tuple["At", ...]
 
 
-At = Union[Axis, Looked, None]
+At = Axis | Looked | None
 Index = tuple[At, ...]
 LEAVES = ("input", "reshape", "window")
 
@@ -154,7 +154,7 @@ def _scan(stage: Stage, node: Node, index: Index, levels: dict[tuple[Node, Index
 
 
 def _foreign(stage: Stage, node: Node, index: Index) -> bool:
-    """Whether a value is better loaded than computed here: its heavy parts belong to other stages, and it has as many elements as one of them."""
+    """Whether a value is better loaded: its heavy parts belong to other stages, and it has as many elements as one of them."""
     if node.op in ("reduce", "matmul"):
         return not _adopts(stage, node, index)
     if node.op != "point" or node is stage.root:

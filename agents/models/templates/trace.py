@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-import sympy
+import sympy  # type: ignore[import-untyped]
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.proxy_tensor import make_fx
@@ -118,7 +118,7 @@ def capture(reference: Reference, arguments: Arguments, pool: Pool) -> Captured:
 
 def _capture(reference: Reference, arguments: Arguments, pool: Pool, lists: list[str]) -> Captured:
     """Traces with every size symbolic; `lists` are given as the symbolic shapes of stand-in tensors."""
-    env = ShapeEnv(duck_shape=False)  # type: ignore[no-untyped-call]
+    env = ShapeEnv(duck_shape=False)
     mode = FakeTensorMode(shape_env=env)
     fakes = {n: _fake(mode, canonical(t)) for n, t in tensors(arguments).items()}
     shapes = {n: _fake(mode, torch.empty(tuple(arguments[n]))) for n in lists}
@@ -191,7 +191,7 @@ class SizeNames:
         return text
 
     def conditions(self) -> tuple[str, ...]:
-        """Inequalities between sizes and numbers above 2 that decided how the reference went on; those with small numbers are torch's own."""
+        """Inequalities between sizes and numbers above 2 that decided how the reference went on; smaller numbers are torch's own."""
         found = []
         for guard in self.env.guards:
             expr = self.env.simplify(guard.expr)

@@ -21,7 +21,8 @@ def call(source: str, entry: str, arguments: Arguments) -> tuple[torch.Tensor, l
         path.write_text(source)
         with Session(platforms.default_targets(), device.SHEET) as session:
             spec = importlib.util.spec_from_file_location("candidate", path)
-            assert spec is not None and spec.loader is not None
+            assert spec is not None
+            assert spec.loader is not None
             module = importlib.util.module_from_spec(spec)
             spec.loader.exec_module(module)
             given = {n: session.to_device(v) if isinstance(v, torch.Tensor) else v for n, v in arguments.items()}

@@ -3,15 +3,15 @@
 from collections import Counter
 
 import pytest
-from tests.agents.templates.functions import pointwise, products, rows
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
-from tests.agents.templates.run import errors
 
 from agents.models.templates.answer import Author
 from agents.models.templates.graph import Declined
 from agents.models.templates.search import Parameters
 from benchmark.task import Task
+from tests.agents.templates.functions import pointwise, products, rows
+from tests.agents.templates.run import errors
 
 COUNT = 30
 
