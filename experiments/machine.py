@@ -10,6 +10,8 @@ from tools.executor.local import LocalExecutor
 from tools.settings import Settings
 
 CHOICES = {"sandbox": ("auto", "full", "landlock", "process"), "timing": ("short", "off")}
+PER_GPU = 4
+"""Evaluations at once on a real device: one is timed alone, the others compile."""
 PER_WORKER = 4
 """Trajectories for each evaluation at once: while one is judged, others wait for their model."""
 
@@ -43,7 +45,7 @@ class Machine:
             sandbox=wanted.sandbox,
             timing=wanted.timing,
         )
-        workers = wanted.workers or default_workers()
+        workers = wanted.workers or default_workers(device, gpus)
         return cls(device, device.sheet, settings, workers, config.concurrency or PER_WORKER * workers, gpus)
 
     @property
@@ -67,6 +69,7 @@ def device_of(wanted: str) -> platforms.Device:
     return found
 
 
-def default_workers() -> int:
-    """One evaluation for each core that this process may use."""
-    return len(os.sched_getaffinity(0))
+def default_workers(device: platforms.Device, gpus: tuple[int, ...] | None) -> int:
+    """One evaluation for each core that this process may use; on real devices as many as keep each busy."""
+    cores = len(os.sched_getaffinity(0))
+    return cores if device.simulated else min(cores, PER_GPU * len(gpus or range(device.count)))
