@@ -26,7 +26,7 @@ class LocalExecutor:
     def __init__(self, workers: int | None = None, gpus: tuple[int, ...] | None = None, sandbox: str = "auto"):
         count = workers or max(1, (os.cpu_count() or 2) // 2)
         self.sandbox = sandbox
-        self.workers = [Worker(gpus[index % len(gpus)] if gpus else index) for index in range(count)]
+        self.workers = [Worker(number, gpus) for number in range(count)]
         self.idle: queue.LifoQueue[Worker] = queue.LifoQueue()
         for worker in reversed(self.workers):
             self.idle.put(worker)

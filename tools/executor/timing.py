@@ -14,7 +14,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from typing import IO
 
 from tools.evaluation import TimedSize, Timing
 from tools.executor.channel import Malformed, Message, readable
@@ -60,17 +60,26 @@ class Blocks:
 
 @contextlib.contextmanager
 def gpu_lock(index: int, worker: Worker, shared: bool = False) -> Iterator[None]:
-    """One timing at a time on a GPU and nothing `shared` beside it, over all processes of this user."""
-    path = Path(tempfile.gettempdir()) / f"kernelwright-{os.getuid()}-gpu{index}.lock"
-    with open(path, "w") as file:
-        while True:
-            try:
-                fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if readable([worker.cancelled], 0.01):
-                    raise Cancelled from None
+    """One timing at a time on a GPU and nothing `shared` beside it, over all processes of this user.
+
+    Who waits for the GPU holds its gate, so that a timing is not kept waiting by calls that came after it.
+    """
+    stem = f"{tempfile.gettempdir()}/kernelwright-{os.getuid()}-gpu{index}"
+    with open(f"{stem}.lock", "w") as gpu:
+        with open(f"{stem}.gate", "w") as gate:
+            _flock(gate, fcntl.LOCK_EX, worker)
+            _flock(gpu, fcntl.LOCK_SH if shared else fcntl.LOCK_EX, worker)
         yield
+
+
+def _flock(file: IO[str], kind: int, worker: Worker) -> None:
+    while True:
+        try:
+            fcntl.flock(file, kind | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if readable([worker.cancelled], 0.01):
+                raise Cancelled from None
 
 
 class Contest:

@@ -75,10 +75,15 @@ class Peer:
 
 
 class Worker:
-    """`cancelled` is a descriptor that becomes readable when the evaluation at hand is to be given up."""
+    """One of several, by its `number`; they take turns on `gpus`, or on all that are there.
 
-    def __init__(self, gpu: int):
-        self.gpu = gpu
+    `cancelled` is a descriptor that becomes readable when the evaluation at hand is to be given up.
+    """
+
+    def __init__(self, number: int = 0, gpus: tuple[int, ...] | None = None):
+        self.number = number
+        self.gpus = gpus
+        self.gpu = 0
         self.judge: Peer | None = None
         self.zygote: Peer | None = None
         self.device: dict[str, Any] = {}
@@ -116,13 +121,15 @@ class Worker:
         """`simulated` or `device`; a device that is named must be there."""
         if device == "simulated" or (device == "auto" and self.device["simulated"]):
             return "simulated"
-        if device == "auto":
-            return "device"
+        count = 0 if self.device["simulated"] else self.device["count"]
+        names = [f"{self.device['kind']}:{index}" for index in range(count)]
+        usable = self.gpus or tuple(range(count))
         kind, colon, index = device.partition(":")
-        there = [] if self.device["simulated"] else [f"{self.device['kind']}:{i}" for i in range(self.device["count"])]
-        if (device if colon else f"{kind}:0") not in there:
-            raise unknown("device", device, ["auto", "simulated", *there])
-        self.gpu = int(index) if colon else self.gpu
+        wanted = [device] if colon else [f"{kind if device != 'auto' else self.device['kind']}:{gpu}" for gpu in usable]
+        for name in wanted or [device]:
+            if name not in names:
+                raise unknown("device", name, ["auto", "simulated", *names])
+        self.gpu = int(index) if colon else usable[self.number % len(usable)]
         return "device"
 
     def describe(self, mode: str) -> tuple[str, str]:
