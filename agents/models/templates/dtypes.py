@@ -63,6 +63,8 @@ def rule(observed: list[Observed], i: int, ranks: dict[str, int]) -> str:
     rules += [(n, lambda o, n=n: o.dtypes[n]) for n in options]  # type: ignore[misc]
     pairs = [(a, b) for k, a in enumerate(names) for b in names[k + 1 :]]
     rules += [(f"torch.result_type({a}, {b})", lambda o, a=a, b=b: _mixed(o, a, b, ranks)) for a, b in pairs]  # type: ignore[misc]
+    wide = torch.float32
+    rules += [(f"torch.promote_types({n}.dtype, {wide})", lambda o, n=n: torch.promote_types(o.dtypes[n], wide)) for n in names]  # type: ignore[misc]
     first = observed[0].outputs[i]
     rules += [(str(first), lambda o: first), ("_promoted(" + ", ".join(f"{n}.dtype" for n in names) + ")", lambda o: _promoted(o, names))]
     for text, rule in rules:

@@ -121,14 +121,15 @@ def product(sizes: list[Size]) -> Size:
 
 
 def broadcast(*shapes: tuple[Size, ...]) -> tuple[Size, ...]:
+    """The common shape. Tracing has seen that sizes agree, also where their expressions differ; the shortest stands for all."""
     rank = max((len(s) for s in shapes), default=0)
     result: list[Size] = [1] * rank
     for shape in shapes:
         for i, n in enumerate(shape, rank - len(shape)):
             if result[i] == 1:
                 result[i] = n
-            elif n not in (1, result[i]):
-                raise Declined(f"cannot tell whether sizes {result[i]} and {n} agree")
+            elif n != 1:
+                result[i] = min(result[i], n, key=lambda size: (not isinstance(size, int), len(str(size)), str(size)))
     return tuple(result)
 
 

@@ -365,6 +365,18 @@ class Lowering:
         node = self.node(x)
         return self._window(fx, node, dim % len(node.shape), self.bound(index))
 
+    def op_split_with_sizes(self, fx: Fx, x: Any, sizes: list[Any], dim: int = 0) -> list[Node]:
+        node = self.node(x)
+        dim %= len(node.shape)
+        parts, start = [], "0"
+        for size in sizes:
+            n = self.sizes(self.values[size] if isinstance(size, Fx) else size)
+            shape = (*node.shape[:dim], n, *node.shape[dim + 1 :])
+            name = f"[{', '.join([':'] * dim + [f'{start} : {start} + {n}'])}]"
+            parts.append(self.pool.node("window", node, shape=shape, kind=node.kind, name=name, value=node.value))
+            start = f"{start} + {n}"
+        return parts
+
     def bound(self, value: Any) -> str:
         value = self.values[value] if isinstance(value, Fx) else value
         if value is None or (isinstance(value, int) and value >= 2**62):

@@ -71,10 +71,10 @@ def variations(reference: Reference, traced: list[Traced]) -> Iterator[Arguments
     """Calls near the known ones: other numbers, flags, absent options, ranks and dims."""
     bases = [t.arguments for t in traced]
     calls = [*bases, *(a for t in traced for a in _numbers(t)), *(a for base in bases for a in _options(reference, base))]
-    calls += [a | {n: not v} for a in calls for n, v in a.items() if isinstance(v, bool)]
     if not all(elementwise(t.outputs) for t in traced):
         plain = [a for a in bases if not any(1 in t.shape for t in tensors(a).values())]
         calls += [changed for a in plain or bases for changed in _ranks(a)]
+    calls += [a | {n: not v} for a in calls for n, v in a.items() if isinstance(v, bool)]
     exact = {n for t in traced for n in t.exact}
     for arguments in calls:
         yield arguments

@@ -15,7 +15,12 @@ from tools.simulated.session import Session
 
 
 def call(source: str, entry: str, arguments: Arguments) -> tuple[torch.Tensor, list[str]]:
-    """The result on the host, and the names of the kernels launched."""
+    """The only result on the host, and the names of the kernels launched."""
+    results, launches = calls(source, entry, arguments)
+    return results[0], launches
+
+
+def calls(source: str, entry: str, arguments: Arguments) -> tuple[list[torch.Tensor], list[str]]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "candidate.py"
         path.write_text(source)
@@ -26,7 +31,8 @@ def call(source: str, entry: str, arguments: Arguments) -> tuple[torch.Tensor, l
             module = importlib.util.module_from_spec(spec)
             spec.loader.exec_module(module)
             given = {n: session.to_device(v) if isinstance(v, torch.Tensor) else v for n, v in arguments.items()}
-            return session.to_host(getattr(module, entry)(**given)), list(session.launches)
+            results = oracle.flattened(getattr(module, entry)(**given))
+            return [session.to_host(r) for r in results], list(session.launches)
 
 
 def errors(task: Task, source: str) -> dict[str, float]:
@@ -36,12 +42,17 @@ def errors(task: Task, source: str) -> dict[str, float]:
 
 def error(task: Task, source: str, arguments: Arguments) -> float:
     truth = oracle.compute(task, arguments)
-    expected, honest = truth.expected[0], truth.honest[0]
-    actual, launches = call(source, task.entry_name, arguments)
-    if actual.shape != honest.shape or actual.dtype != honest.dtype or (actual.numel() and not launches):
+    results, launches = calls(source, task.entry_name, arguments)
+    if len(results) != len(truth.honest) or (not launches and any(r.numel() for r in results)):
+        return math.inf
+    return max(apart(*three) for three in zip(results, truth.honest, truth.expected, strict=True))
+
+
+def apart(actual: torch.Tensor, honest: torch.Tensor, expected: torch.Tensor) -> float:
+    if actual.shape != honest.shape or actual.dtype != honest.dtype:
         return math.inf
     if not honest.dtype.is_floating_point:
-        return float((actual != honest).any()) * 2
+        return 0.0 if torch.equal(actual, honest) else math.inf
     return distance(actual, honest, expected)
 
 

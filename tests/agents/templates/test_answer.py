@@ -1,0 +1,173 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from agents import parsing
+from agents.models.base import Ancestor, Brief, Identity, Reply, Request
+from agents.models.templates import Templates
+from agents.models.templates.search import Parameters, read
+from benchmark import suites
+from benchmark.errors import UserError
+from tests.agents.templates.operators import NORMALISED, SWISH, task
+
+ROOT = Path(__file__).parents[3]
+
+
+def model(flaws: float = 0.0, seed: int = 0, operator: object = SWISH) -> Templates:
+    return Templates({"flaws": flaws, "seed": seed}, lambda _: operator)  # type: ignore[arg-type, return-value]
+
+
+def request(role: str, round: int = 1, sample: int = 0, lineage: int = 0, **brief: object) -> Request:
+    identity = Identity("run/own", role, round, lineage, sample)
+    return Request(({"role": "user", "content": "Write it."},), identity, Brief("own/operator", role, **brief))  # type: ignore[arg-type]
+
+
+async def ask(author: Templates, *args: object, **kwargs: object) -> Reply:
+    return await author.complete(request(*args, **kwargs))  # type: ignore[arg-type]
+
+
+def source(reply: Reply) -> str:
+    parsed = parsing.code(reply.text, "operator")
+    assert parsed.outcome == "ok"
+    assert parsed.source is not None
+    return parsed.source
+
+
+async def test_a_generator_answers_with_a_strategy_and_one_block() -> None:
+    reply = await ask(model(), "generator")
+    assert parsing.strategy(reply.text).startswith("one fused elementwise kernel")
+    assert "def operator(x, beta=1.0):" in source(reply)
+    assert reply.finish_reason == "stop"
+
+
+async def test_tokens_are_counted_from_the_bytes() -> None:
+    reply = await ask(model(), "generator")
+    assert reply.usage is not None
+    assert (reply.usage.input, reply.usage_source) == (3, "counted")
+    assert reply.usage.output == -(-len(reply.text.encode()) // 4)
+
+
+async def test_the_same_request_is_answered_the_same_and_others_differ() -> None:
+    first, second = await ask(model(0.5), "generator", sample=3), await ask(model(0.5), "generator", sample=3)
+    other = await ask(model(0.5), "generator", sample=4)
+    assert first.text == second.text
+    assert source(first) != source(other)
+
+
+@pytest.mark.slow
+def test_another_process_writes_the_same() -> None:
+    script = (
+        "import asyncio\nfrom tests.agents.templates.test_answer import ask, model\n"
+        "from tests.agents.templates.operators import NORMALISED\n"
+        "print(asyncio.run(ask(model(0.5, 0, NORMALISED), 'generator', sample=1)).text)"
+    )
+    runs = [
+        subprocess.run([sys.executable, "-c", script], cwd=ROOT, env={"PYTHONHASHSEED": seed}, capture_output=True, check=True).stdout
+        for seed in ("1", "2")
+    ]
+    assert runs[0] == runs[1]
+    assert b"def operator" in runs[0]
+
+
+async def test_an_optimiser_moves_from_the_best_and_repeats_nobody() -> None:
+    author = model()
+    first = source(await ask(author, "generator"))
+    best = first.replace("BLOCK = 1024", "BLOCK = 2048")
+    ancestors = [Ancestor("1", first, {"verdict": "pass", "speedup": 1.0}), Ancestor("2", best, {"verdict": "pass", "speedup": 1.4})]
+    for round in range(2, 9):
+        reply = await ask(author, "optimiser", round, ancestors=tuple(ancestors), parent=best)
+        new = source(reply)
+        assert new not in [a.source for a in ancestors]
+        assert "from 2:" in parsing.strategy(reply.text)
+        ancestors.append(Ancestor(str(round + 1), new, {"verdict": "pass", "speedup": 0.9}))
+
+
+async def test_a_flawed_candidate_is_repaired_from_its_source_and_digest_alone() -> None:
+    flawed = source(await ask(model(1.0), "generator"))
+    digest = {"verdict": "wrong_dtype" if "float32, device" in flawed else "wrong_numeric"}
+    child = source(await ask(model(0.0, seed=9), "repairer", 2, parent=flawed, digest=digest))
+    assert child == source(await ask(model(), "generator"))
+
+
+async def test_without_a_digest_a_repair_is_a_fresh_sample() -> None:
+    flawed = source(await ask(model(1.0), "generator"))
+    child = source(await ask(model(1.0), "repairer", 2, parent=flawed, digest=None))
+    again = source(await ask(model(1.0), "generator", 2))
+    assert read(child) != read(flawed)
+    assert "cdiv" not in again or child != flawed
+
+
+async def test_a_launch_that_asks_for_too_much_gets_smaller() -> None:
+    parent = source(await ask(model(operator=NORMALISED), "generator"))
+    child = source(await ask(model(operator=NORMALISED), "repairer", 2, parent=parent, digest={"verdict": "launch_error"}))
+    was, now = read(parent), read(child)
+    assert was is not None
+    assert now is not None
+    assert was != now
+
+
+async def test_its_own_sound_module_that_fails_is_declined() -> None:
+    parent = source(await ask(model(), "generator"))
+    reply = await ask(model(), "repairer", 2, parent=parent, digest={"verdict": "wrong_numeric"})
+    assert reply.finish_reason == "declined"
+    assert "knows no other way" in reply.text
+
+
+async def test_a_reflector_names_cause_fix_and_lesson_with_the_numbers() -> None:
+    flawed = source(await ask(model(1.0, 3), "generator"))
+    digest = {"verdict": "wrong_numeric", "failing": [{"case": "fp32", "max_abs": 0.5, "rel_rms": 0.25, "wrong": 1.0}]}
+    reply = await ask(model(), "reflector", parent=flawed.replace("float32, device", "x.dtype, device"), digest=digest)
+    reflection = parsing.reflection(reply.text)
+    assert reply.text.startswith("Cause: ")
+    assert "max abs 0.5" in reply.text
+    assert reflection.lesson
+    assert parsing.code(reply.text, "operator").source is None
+
+
+async def test_a_reflector_speaks_of_speed_where_the_module_passes() -> None:
+    parent = source(await ask(model(), "generator"))
+    digest = {"verdict": "pass", "speedup": 1.25, "sizes": [{"case": "n=64", "speedup": 0.5}, {"case": "n=4096", "speedup": 2.0}]}
+    reply = await ask(model(), "reflector", parent=parent, digest=digest)
+    assert "1.250x against the baseline, slowest at n=64 with 0.50x" in reply.text
+
+
+async def test_operators_and_roles_that_it_cannot_do_are_declined() -> None:
+    sort = task(lambda x: torch.sort(x).values, lambda d: {"x": d.normal(5)})
+    reply = await ask(model(operator=sort), "generator")
+    assert reply.finish_reason == "declined"
+    assert "sort" in reply.text
+    assert (await ask(model(), "planner")).finish_reason == "declined"
+
+
+@pytest.mark.parametrize(
+    ("args", "word"),
+    [
+        ({"flaws": 1.5}, "probability"),
+        ({"flaws": "often"}, "number"),
+        ({"flaw": 0.5}, "flaws"),
+        ({"seed": 0.5}, "whole number"),
+        ({"flaws": True}, "number"),
+    ],
+)
+def test_bad_options_are_a_sentence(args: dict[str, object], word: str) -> None:
+    with pytest.raises(UserError, match=word):
+        Templates(args, lambda _: SWISH)
+
+
+def test_no_file_of_the_agents_names_a_task() -> None:
+    texts = {path: path.read_text() for path in (ROOT / "agents").rglob("*") if path.suffix in (".py", ".json", ".j2")}
+    for suite in suites.names():
+        names = [t.name for t in suites.load(suite).tasks]
+        # Names that are PyTorch's own operators are mathematics; a task's id, or a name of the suite's making, is not.
+        made = [n for n in names if not hasattr(torch.ops.aten, n)]
+        assert made
+        for path, text in texts.items():
+            assert f"{suite}/" not in text, path
+            assert not [n for n in made if f'"{n}"' in text or f"'{n}'" in text], path
+
+
+def test_default_parameters_are_the_first_proposal() -> None:
+    assert read(Parameters().text()) == Parameters()
