@@ -14,7 +14,7 @@ def test_the_example_scaffold_runs_as_a_single_file_plugin(tmp_path: Path) -> No
     environment = os.environ | {"KERNELWRIGHT_PLUGINS": str(ROOT / "docs/examples/retry.py")}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=200)
     assert done.returncode == 0, done.stderr
-    assert len(list(tmp_path.glob("*/best/*.py"))) == 1
+    assert len(list(tmp_path.glob("*/best/**/*.py"))) == 1
 
 
 def test_the_example_scaffold_has_about_forty_lines() -> None:
