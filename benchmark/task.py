@@ -162,9 +162,13 @@ class Check:
     max_abs: float | None = None
     rel_rms: float | None = None
     worst_index: tuple[int, ...] | None = None
+    """Where the error is largest in units of its tolerance; None where errors have no size."""
     matched: float | None = None
     """Share of elements within tolerance."""
     tolerance: float | None = None
+    """What is allowed at `worst_index`."""
+    first_index: tuple[int, ...] | None = None
+    """The first wrong element, rows before columns; None where all are right."""
 
 
 class Checker(Protocol):

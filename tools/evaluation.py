@@ -35,6 +35,8 @@ class CaseResult:
     tolerance: float | None = None
     kind: str = "pass"
     message: str = ""
+    first_index: list[int] | None = None
+    """The first wrong element; `worst_index` is the one furthest beyond its tolerance, and `matched` the share within it."""
 
 
 @dataclass

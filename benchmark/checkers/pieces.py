@@ -58,6 +58,8 @@ class Tally:
     worst: float = -1.0
     """The largest error in units of its tolerance."""
     worst_at: int = 0
+    first_at: int | None = None
+    """The first wrong element."""
     tolerance: float = 0.0
     """What is allowed there."""
     found: float = 0.0
@@ -78,6 +80,8 @@ class Tally:
         if float(ratio[at]) > self.worst:
             self.worst, self.worst_at = float(ratio[at]), self.total + at
             self.found, self.wanted, self.tolerance = (float(of.expand(right.shape).reshape(-1)[at]) for of in (actual, rounded, tolerance))
+        if self.first_at is None and not bool(right.all()):
+            self.first_at = self.total + int((~right).reshape(-1).byte().argmax())
         self.right += int(right.sum())
         self.total += right.numel()
 
@@ -94,12 +98,17 @@ def answer(tally: Tally, shape: torch.Size) -> Check:
     if tally.total == 0:
         return Check(True, matched=1.0)
     ok, matched = tally.right == tally.total, tally.right / tally.total
-    at = tuple(int(position) for position in torch.unravel_index(torch.tensor(tally.worst_at), shape))
+    at, first = place(tally.worst_at, shape), None if tally.first_at is None else place(tally.first_at, shape)
     rms = math.sqrt(tally.error_squares / tally.truth_squares) if tally.truth_squares else None
     worst = f"{tally.found:.6g} where {tally.wanted:.6g} +- {tally.tolerance:.2g} is expected"
     message = "" if ok else f"{percent(1 - matched)} of the elements are wrong; the worst one, at {at}, is {worst}"
     kind = "pass" if ok else "nonfinite" if tally.astray else "wrong_numeric"
-    return Check(ok, kind, message, finite(tally.max_abs), finite(rms), at, matched, finite(tally.tolerance))
+    return Check(ok, kind, message, finite(tally.max_abs), finite(rms), at, matched, finite(tally.tolerance), first)
+
+
+def place(number: int, shape: torch.Size) -> tuple[int, ...]:
+    """The index of an element by its number in rows-first order."""
+    return tuple(int(position) for position in torch.unravel_index(torch.tensor(number), shape))
 
 
 def finite(value: float | None) -> float | None:

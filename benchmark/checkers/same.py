@@ -34,4 +34,4 @@ def shares(right: torch.Tensor, what: str) -> Check:
     share = float(right.double().mean())
     first = tuple(int(position) for position in (~right).nonzero()[0])
     message = f"{percent(1 - share)} of the elements are wrong: the one at {first} {what}"
-    return Check(False, "wrong_numeric", message, worst_index=first, matched=share)
+    return Check(False, "wrong_numeric", message, matched=share, first_index=first)

@@ -96,5 +96,11 @@ def test_what_held_out_cases_print_is_never_public():
 
 def test_evaluation_survives_json():
     record = Evaluation("sha", "quick/x", verdict="compile_error", error=Failure("compile_error", "no", {"line": 3}))
-    record.cases = [CaseResult("a", False, True, worst_index=[1, 2])]
+    record.cases = [CaseResult("a", False, False, worst_index=[1, 2], first_index=[0, 1])]
     assert Evaluation.from_dict(json.loads(json.dumps(record.to_dict()))) == record
+
+
+def test_evaluation_of_an_earlier_version_is_read():
+    line = Evaluation("sha", "quick/x", cases=[CaseResult("a", False, False, worst_index=[1, 2])]).to_dict()
+    del line["cases"][0]["first_index"]
+    assert Evaluation.from_dict(line).cases[0].first_index is None

@@ -269,8 +269,8 @@ def _bytes(truth: Oracle) -> int:
 def _message(check: Check) -> Message:
     return {
         "ok": check.ok, "kind": check.kind, "message": check.message, "max_abs": _finite(check.max_abs), "rel_rms": _finite(check.rel_rms),
-        "worst_index": list(check.worst_index) if check.worst_index is not None else None, "matched": _finite(check.matched),
-        "tolerance": _finite(check.tolerance),
+        "matched": _finite(check.matched), "tolerance": _finite(check.tolerance),
+        "worst_index": check.worst_index and list(check.worst_index), "first_index": check.first_index and list(check.first_index),
     }  # fmt: skip
 
 

@@ -31,7 +31,7 @@ FRESH, REPLAY, TIMED = 1, 2, 3
 """Added to the seed: new values for the same memory, for the replay without launches, for timing."""
 FATAL = frozenset({"compile_error", "unsupported", "oom"})
 """Errors after which no further case is tried."""
-NUMBERS = ("max_abs", "rel_rms", "worst_index", "matched", "tolerance")
+NUMBERS = ("max_abs", "rel_rms", "worst_index", "matched", "tolerance", "first_index")
 
 
 class Stop(Exception):

@@ -157,7 +157,7 @@ def test_integers_must_be_equal() -> None:
     truth = torch.tensor([1, 2, 3])
     assert close()(Oracle((truth,), (truth,)), (truth.clone(),), {}).ok
     answer = close()(Oracle((truth,), (truth,)), (torch.tensor([1, 2, 4]),), {})
-    assert (answer.kind, answer.worst_index) == ("wrong_numeric", (2,))
+    assert (answer.kind, answer.first_index) == ("wrong_numeric", (2,))
 
 
 @pytest.mark.parametrize("shape", [(0,), (0, 5), (3, 0)])
@@ -191,13 +191,19 @@ def test_the_report_says_where_how_much_and_what_was_expected() -> None:
     assert "3.5 where 3 +- " in answer.message
 
 
+def test_the_first_wrong_element_is_told_apart_from_the_worst() -> None:
+    answer = check([[1.0, 2.0], [3.0, 4.0]], [[1.0, 2.01], [3.0, 5.0]])
+    assert (answer.first_index, answer.worst_index) == ((0, 1), (1, 1))
+    assert check([1.0], [1.0]).first_index is None
+
+
 def test_an_error_in_a_later_piece_of_a_large_result_is_found() -> None:
     rows, columns = 5, pieces.CHUNK // 3
     truth = gauss(3, rows, columns)
     wrong = truth.float()
     wrong[4, 7] += 1
     answer = check(truth, wrong, rule=close(-1), magnitude=truth.abs())
-    assert (answer.kind, answer.worst_index) == ("wrong_numeric", (4, 7))
+    assert (answer.kind, answer.worst_index, answer.first_index) == ("wrong_numeric", (4, 7), (4, 7))
     assert answer.matched == 1 - 1 / (rows * columns)
 
 

@@ -25,7 +25,7 @@ def test_one_other_element_fails_and_is_found(values: list[int], data: st.DataOb
     actual = torch.tensor(values)
     actual[at] += 1
     answer = check(torch.tensor(values), actual)
-    assert (answer.kind, answer.worst_index) == ("wrong_numeric", (at,))
+    assert (answer.kind, answer.first_index) == ("wrong_numeric", (at,))
 
 
 def test_the_smallest_difference_fails() -> None:
