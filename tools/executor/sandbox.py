@@ -21,6 +21,7 @@ from triton.runtime.jit import JITFunction
 from tools.executor.channel import Channel, Message
 from tools.executor.clock import Bench
 from tools.executor.static import facts, parse
+from tools.executor.unwritten import Poison
 from tools.executor.wire import Node, Overflow, Region
 
 TEXT = 4096
@@ -92,7 +93,8 @@ class Sandbox:
         assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         try:
-            spec.loader.exec_module(module)
+            with Poison():
+                spec.loader.exec_module(module)
         except BaseException as error:
             report = describe(error, self.box)
             kind = report["kind"] if report["kind"] in ("unsupported", "oom") else "import_error"
@@ -110,7 +112,8 @@ class Sandbox:
         self.session.noop = request["noop"]
         reply: Message = {}
         try:
-            result = self._bound(request, arguments)()
+            with Poison():
+                result = self._bound(request, arguments)()
             tensors = list(_tensors(arguments))
             reply |= self._give(result, tensors, tensors)
         except Failed as failed:
