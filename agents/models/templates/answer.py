@@ -51,10 +51,14 @@ class Author:
 
     def sample(self, brief: Brief, identity: Identity) -> str:
         """A fresh candidate, unlike all that the brief shows."""
-        names = search.used(self.write(Parameters()))
+        names = self.used(Parameters())
         first = identity.round <= 1 and identity.lineage == 0 and identity.sample == 0
         parameters, source = self.unseen(brief, search.fresh(names, search.chance(identity, self.seed, "start"), first), identity)
-        return candidate(f"{self.approach(source)}; {search.changes(Parameters(), parameters) or 'default launch parameters'}", "", source)
+        return candidate(f"{self.approach()}; {search.changes(Parameters(), parameters) or 'default launch parameters'}", "", source)
+
+    def used(self, parameters: Parameters) -> list[str]:
+        """The parameters that matter to the visible cases."""
+        return search.used(self.write(parameters, core=True))
 
     def unseen(self, brief: Brief, proposals: Iterator[Parameters], identity: Identity) -> tuple[Parameters, str]:
         """The first proposal whose source no ancestor has."""
@@ -88,7 +92,7 @@ class Author:
 
     def smaller(self, brief: Brief, identity: Identity, parameters: Parameters) -> str:
         """The parent's module with the next smaller tiles."""
-        names = search.used(brief.parent or "")
+        names = self.used(parameters)
         rng = search.chance(identity, self.seed, "smaller")
         proposals = (p for p in search.neighbours(parameters, names, rng) if _volume(p) < _volume(parameters))
         chosen, source = self.unseen(brief, proposals, identity)
@@ -101,7 +105,7 @@ class Author:
         parameters = search.read(source)
         if parameters is None:
             return self.sample(brief, identity)
-        names = search.used(source)
+        names = self.used(parameters)
         chosen, written = self.unseen(brief, search.neighbours(parameters, names, search.chance(identity, self.seed, "step")), identity)
         origin = f"from {start.attempt}" if start else "from the parent"
         return candidate(f"{origin}: {search.changes(parameters, chosen)}", "One step from the best module so far.", written)
@@ -129,20 +133,20 @@ class Author:
         measured = f"{speedup:.3f}x against the baseline" if speedup is not None else "no measurement"
         slowest = min(digest.get("sizes", []), key=lambda s: s["speedup"], default=None)
         where = f", slowest at {slowest['case']} with {slowest['speedup']:.2f}x" if slowest else ""
-        names = ", ".join(search.used(brief.parent or "")) or "launch parameters"
+        names = ", ".join(self.used(Parameters())) or "launch parameters"
         return lines(
             f"memory traffic and launches: {measured}{where}", f"move one of {names} by a factor of two", f"only {names} matter here"
         )
 
-    def approach(self, source: str) -> str:
-        stages = [text for helper, text in APPROACHES.items() if f"    {helper}(" in source]
-        return ", ".join(stages)
+    def approach(self) -> str:
+        core = self.write(Parameters(), core=True)
+        return ", ".join(text for helper, text in APPROACHES.items() if f"    {helper}(" in core)
 
 
 APPROACHES = {
     "_elementwise": "one fused elementwise kernel",
     "_pointwise": "fused pointwise kernels over strided operands",
-    "_rows": "fused row reductions, one pass where a row fits and looped where not",
+    "_rows": "fused row reductions, one pass where a row fits",
     "_matmul": "a tiled product with its epilogue fused",
 }
 

@@ -2,7 +2,7 @@
 
 IMPORTS = """\
 import math
-from functools import reduce
+from functools import lru_cache, reduce
 from operator import truediv
 
 import torch
@@ -67,9 +67,11 @@ def _warps(elements):
 
 
 def _strides(tensor, dims):
-    return [0 if d is None or tensor.size(d) == 1 else tensor.stride(d) for d in dims]
+    shape, strides = tensor.shape, tensor.stride()
+    return tuple(0 if d is None or shape[d] == 1 else strides[d] for d in dims)
 
 
+@lru_cache(4096)
 def _join(sizes, strides, rank, join=True):
     """Joins neighbouring dims that every tensor walks as one; leading dims of size 1 fill up to `rank`."""
     joined = []
@@ -83,7 +85,7 @@ def _join(sizes, strides, rank, join=True):
             joined.append((n, now))
     joined = [(1, [0] * len(strides))] * (rank - len(joined)) + joined
     flat = all(n == 1 for n, _ in joined[:-1])
-    return [n for n, _ in joined], [[s[k] for _, s in joined] for k in range(len(strides))], flat
+    return tuple(n for n, _ in joined), tuple(tuple(s[k] for _, s in joined) for k in range(len(strides))), flat
 '''
 
 POINTWISE = '''\
@@ -94,7 +96,7 @@ def _pointwise(kernel, sizes, operands, join=True, **rest):
     total = math.prod(sizes)
     if total == 0:
         return
-    n, strides, flat = _join(sizes, [_strides(t, dims) for t, dims, _ in operands], 4, join)
+    n, strides, flat = _join(sizes, tuple(_strides(t, dims) for t, dims, _ in operands), 4, join)
     lookups = [_strides(t, looked) for t, _, looked in operands]
     walked = [s for a, b in zip(strides, lookups) for s in (*a, *b)]
     grid = (triton.cdiv(total, BLOCK),)
@@ -103,14 +105,14 @@ def _pointwise(kernel, sizes, operands, join=True, **rest):
 
 def _elementwise(kernel, tensors, out, **rest):
     """The same for tensors that are broadcast to the result, whatever their rank."""
-    tensors = [t.expand(out.shape) for t in tensors] + [out]
-    every = range(out.dim())
-    n, _, _ = _join(out.shape, [_strides(t, every) for t in tensors], 4)
-    if len(n) > 4:
-        tensors = [t.contiguous() for t in tensors]
     if out.numel() == 0:
         return
-    n, strides, flat = _join(out.shape, [_strides(t, every) for t in tensors], 4)
+    tensors = [*(t.expand(out.shape) for t in tensors), out]
+    every = range(out.dim())
+    n, strides, flat = _join(out.shape, tuple(_strides(t, every) for t in tensors), 4)
+    if len(n) > 4:
+        tensors = [*(t.contiguous() for t in tensors[:-1]), out]
+        n, strides, flat = _join(out.shape, tuple(_strides(t, every) for t in tensors), 4)
     walked = [s for a in strides for s in a]
     grid = (triton.cdiv(out.numel(), BLOCK),)
     kernel[grid](*tensors, out.numel(), *n[1:], *walked, **rest, FLAT_O=flat, B=BLOCK, num_warps=_warps(BLOCK))
@@ -126,8 +128,8 @@ def _product(a, b):
 
 def _rows(kernels, outer, inner, operands, join=True, **rest):
     """Launches a reduction over `inner` for each index of `outer`: in one pass where a row fits in a tile, else looped."""
-    on, o_strides, o_flat = _join(outer, [_strides(t, o) for t, o, _, _ in operands], 3, join)
-    n, i_strides, i_flat = _join(inner, [_strides(t, i) for t, _, i, _ in operands], 2, join)
+    on, o_strides, o_flat = _join(outer, tuple(_strides(t, o) for t, o, _, _ in operands), 3, join)
+    n, i_strides, i_flat = _join(inner, tuple(_strides(t, i) for t, _, i, _ in operands), 2, join)
     n_rows, n_cols = math.prod(on), math.prod(n)
     if n_rows == 0:
         return
@@ -180,7 +182,7 @@ SPLIT = '''\
 
 def _split(kernel, inner, operands, dtypes, join=True, **rest):
     """First half of a reduction of everything: chunks, whose results are returned as tensors of the given dtypes."""
-    n, strides, flat = _join(inner, [_strides(t, i) for t, _, i, _ in operands], 2, join)
+    n, strides, flat = _join(inner, tuple(_strides(t, i) for t, _, i, _ in operands), 2, join)
     n_cols = math.prod(n)
     chunk = triton.cdiv(triton.cdiv(n_cols, PARTS), SWEEP) * SWEEP
     count = triton.cdiv(n_cols, chunk)
