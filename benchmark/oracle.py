@@ -40,6 +40,14 @@ def flattened(result: Any) -> list[torch.Tensor]:
     raise TypeError(f"returned {type(result).__name__} where a tensor is expected")
 
 
+def identical(left: torch.Tensor, right: torch.Tensor) -> bool:
+    """Equal in shape, dtype and every element, NaN equal to NaN."""
+    if left.shape != right.shape or left.dtype != right.dtype:
+        return False
+    # Only NaN differs from itself.
+    return bool(((left == right) | ((left != left) & (right != right))).all())
+
+
 def upcast(value: Any) -> Any:
     """A copy in which floats are fp64 (complex128), tensors and dtypes alike; integers stay integers."""
     if isinstance(value, dict):

@@ -1,8 +1,8 @@
 """The user's own operators: a Python file with a `Task`, or with a plain function and an `inputs()` beside it.
 
-`inputs()` returns the arguments of one call by name, or a list of such dicts; it is called with torch's generator seeded,
-so `torch.randn` gives other values for each seed. `timing()`, where the file has it, returns the sizes to time likewise;
-without it the inputs themselves are timed.
+`inputs()` returns the arguments of one call by name, or a list of such dicts; it is called with the generators of torch,
+numpy and Python seeded, so that what it draws depends on the seed and on nothing else. `timing()`, where the file has it,
+returns the sizes to time likewise; without it the inputs themselves are timed.
 """
 
 import hashlib
@@ -21,10 +21,13 @@ from benchmark import oracle
 from benchmark.checkers import close
 from benchmark.draw import Draw, move
 from benchmark.errors import UserError, unknown
+from benchmark.inputs import Sets, cast, elements, follow_seed, said, same, seeded, sets
 from benchmark.task import Arguments, Case, Contract, Task
 
 OTHERS = {torch.float32: torch.bfloat16, torch.bfloat16: torch.float32, torch.float16: torch.float32}
 """The second dtype in which float inputs are tried."""
+SMALL = 1 << 20
+"""Elements of an input set up to which it is tried in the second dtype too: on one core that is slow."""
 
 
 def own_task(task_id: str, path: str, function: str) -> Task:
@@ -34,24 +37,33 @@ def own_task(task_id: str, path: str, function: str) -> Task:
     if declared:
         return replace(declared[0], id=task_id, entry=declared[0].entry_name)
     reference = _function(module, path, function)
-    inputs = _maker(module, path, "inputs", reference)
-    timing = _maker(module, path, "timing", reference) if hasattr(module, "timing") else inputs
-    cases = (*_cases("inputs", inputs), *_cases("others", inputs, held_out=True))
-    contract = Contract(close(), mutates=_written(path, reference, inputs(0)[0]))
+    inputs = sets(module, path, "inputs", reference)
+    timing = sets(module, path, "timing", reference) if hasattr(module, "timing") else inputs
+    contract = Contract(close(), mutates=_written(path, reference, inputs))
+    follow_seed(inputs, path, "inputs")
+    cases = (*_cases("inputs", inputs, reference), *_cases("others", inputs, reference, held_out=True))
     return Task(task_id, "Own", path, reference, cases, _timed(timing), contract, entry=function)
 
 
-def _written(path: str, reference: Callable[..., Any], arguments: Arguments) -> tuple[str, ...]:
-    """The arguments that the operator writes, found by calling it once."""
-    before = oracle.copied(arguments)
+def _written(path: str, reference: Callable[..., Any], inputs: Sets) -> tuple[str, ...]:
+    """The arguments that the operator writes, found by calling it on its smallest inputs. Refuses what has no one answer."""
+    given = min(inputs(0), key=elements)
+    before, again, wide = oracle.copied(given), oracle.copied(given), oracle.upcast(given)
+    name = f"{reference.__name__} in {path}"
     try:
-        returned = oracle.flattened(reference(**arguments))
+        returned, repeated = (oracle.flattened(reference(**arguments)) for arguments in (given, again))
     except Exception as error:
-        raise UserError(f"{reference.__name__} in {path} fails on its own inputs(): {type(error).__name__}: {error}.") from error
-    tensors = [name for name, value in before.items() if isinstance(value, torch.Tensor)]
-    written = tuple(name for name in tensors if not torch.equal(before[name].nan_to_num(), arguments[name].nan_to_num()))
+        raise UserError(f"{name} fails on its own inputs(): {said(error)}.") from error
+    try:
+        reference(**wide)
+    except Exception as error:
+        raise UserError(f"{name} fails in float64, in which the truth is computed: {said(error)}; let it take any float dtype.") from error
+    if not same(returned, repeated):
+        raise UserError(f"{name} gives two answers for the same inputs, so that none is right: pass what is random as an argument.")
+    tensors = [key for key, value in before.items() if isinstance(value, torch.Tensor)]
+    written = tuple(key for key in tensors if not same(before[key], given[key]))
     if not returned and not written:
-        raise UserError(f"{reference.__name__} in {path} returns no tensor and writes no argument, so there is nothing to check.")
+        raise UserError(f"{name} returns no tensor and writes no argument, so there is nothing to check.")
     return written
 
 
@@ -65,10 +77,14 @@ def _module(path: str) -> ModuleType:
         assert spec is not None
         assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
+        if (folder := str(file.resolve().parent)) not in sys.path:
+            # It may import what lies beside it, as a script may.
+            sys.path.append(folder)
         try:
-            spec.loader.exec_module(module)
+            with seeded(0):
+                spec.loader.exec_module(module)
         except Exception as error:
-            raise UserError(f"{path} cannot be imported: {type(error).__name__}: {error}; correct the file and start again.") from error
+            raise UserError(f"{path} cannot be imported: {said(error)}; correct the file and start again.") from error
         sys.modules[name] = module
     return sys.modules[name]
 
@@ -80,66 +96,33 @@ def _function(module: ModuleType, path: str, name: str) -> Callable[..., Any]:
     return functions[name]
 
 
-Maker = Callable[[int], list[Arguments]]
-"""All argument dicts for a seed."""
-
-
-def _maker(module: ModuleType, path: str, name: str, reference: Callable[..., Any]) -> Maker:
-    if not inspect.isfunction(getattr(module, name, None)):
-        raise UserError(
-            f"{path} has no {name}() function: add one that returns the arguments of {reference.__name__} by name, or a list of such dicts."
-        )
-
-    def make(seed: int) -> list[Arguments]:
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            made = getattr(module, name)()
-        return [made] if isinstance(made, dict) else made
-
-    _check(make(0), path, name, reference)
-    return make
-
-
-def _check(made: Any, path: str, name: str, reference: Callable[..., Any]) -> None:
-    if not isinstance(made, list) or not made or not all(isinstance(item, dict) for item in made):
-        raise UserError(f"{name}() in {path} must return a dict of arguments or a list of such dicts, not {type(made).__name__}.")
-    for item in made:
-        try:
-            inspect.signature(reference).bind(**item)
-        except TypeError as error:
-            raise UserError(f"{name}() in {path} does not fit {reference.__name__}{inspect.signature(reference)}: {error}.") from error
-
-
-def _cases(prefix: str, make: Maker, held_out: bool = False) -> list[Case]:
-    """Each input set in its own dtypes, and once more with its floats in another one."""
+def _cases(prefix: str, inputs: Sets, reference: Callable[..., Any], held_out: bool = False) -> list[Case]:
+    """Each input set in its own dtypes, and if it is small and the operator takes it, with its floats in another one."""
     cases = []
-    for index, arguments in enumerate(make(0)):
-        cases.append(Case(f"{prefix}-{index}", _nth(make, index), held_out))
-        if other := _other_dtype(arguments):
-            cases.append(Case(f"{prefix}-{index}-{str(other).removeprefix('torch.')}", _nth(make, index, other), held_out))
+    for index, arguments in enumerate(inputs(0)):
+        cases.append(Case(f"{prefix}-{index}", _nth(inputs, index), held_out))
+        other = _other_dtype(arguments)
+        if other and elements(arguments) <= SMALL and _takes(reference, cast(arguments, other)):
+            cases.append(Case(f"{prefix}-{index}-{str(other).removeprefix('torch.')}", _nth(inputs, index, other), held_out))
     return cases
 
 
-def _timed(make: Maker) -> tuple[Case, ...]:
-    return tuple(Case(f"time-{index}", _nth(make, index)) for index in range(len(make(0))))
+def _takes(reference: Callable[..., Any], arguments: Arguments) -> bool:
+    try:
+        reference(**oracle.copied(arguments))
+    except Exception:
+        return False
+    return True
 
 
-def _nth(make: Maker, index: int, dtype: torch.dtype | None = None) -> Callable[[Draw], Arguments]:
-    def arguments(draw: Draw) -> Arguments:
-        chosen = make(draw.seed)[index]
-        return move(_cast(chosen, dtype) if dtype else chosen, draw.device)
+def _timed(timing: Sets) -> tuple[Case, ...]:
+    return tuple(Case(f"time-{index}", _nth(timing, index)) for index in range(len(timing(0))))
 
-    return arguments
+
+def _nth(inputs: Sets, index: int, dtype: torch.dtype | None = None) -> Callable[[Draw], Arguments]:
+    return lambda draw: move(cast(inputs(draw.seed)[index], dtype), draw.device)
 
 
 def _other_dtype(arguments: Arguments) -> torch.dtype | None:
     dtypes = {value.dtype for value in arguments.values() if isinstance(value, torch.Tensor) and value.dtype in OTHERS}
     return OTHERS[dtypes.pop()] if len(dtypes) == 1 else None
-
-
-def _cast(value: Any, dtype: torch.dtype) -> Any:
-    if isinstance(value, dict):
-        return {name: _cast(item, dtype) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return type(value)(_cast(item, dtype) for item in value)
-    return value.to(dtype) if isinstance(value, torch.Tensor) and value.is_floating_point() else value

@@ -57,7 +57,7 @@ class Trial:
 
     def same(self, outputs: Outputs) -> bool:
         """Whether the outputs are the honest ones to the bit (as zeros are for an empty tensor)."""
-        return all(map(_identical, outputs, self.oracle.honest))
+        return all(map(oracle.identical, outputs, self.oracle.honest))
 
 
 def probes(trial: Trial) -> Iterator[tuple[str, Outputs]]:
@@ -97,7 +97,7 @@ def written(task: Task, arguments: Arguments, call: Callable[..., Any]) -> list[
     own = oracle.copied(arguments)
     call(**own)
     tensors = [name for name, value in own.items() if isinstance(value, torch.Tensor) and name not in task.contract.mutates]
-    return [name for name in tensors if not _identical(own[name], arguments[name])]
+    return [name for name in tensors if not oracle.identical(own[name], arguments[name])]
 
 
 def _mean(output: torch.Tensor) -> torch.Tensor:
@@ -111,12 +111,3 @@ def _mean(output: torch.Tensor) -> torch.Tensor:
 def _fitted(tensor: torch.Tensor, output: torch.Tensor) -> torch.Tensor:
     """The first elements of `tensor` as the output."""
     return tensor.reshape(-1)[: output.numel()].reshape(output.shape).nan_to_num().to(output.dtype)
-
-
-def _identical(left: torch.Tensor, right: torch.Tensor) -> bool:
-    if left.shape != right.shape or left.dtype != right.dtype:
-        return False
-    same = left == right
-    if left.dtype.is_floating_point:
-        same = same | (left.isnan() & right.isnan())
-    return bool(same.all())

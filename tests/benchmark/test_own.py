@@ -20,6 +20,13 @@ def inputs():
     return {"x": torch.randn(7, 33), "bias": torch.randn(33)}
 '''
 
+RANDN = """
+import os
+import torch
+def inputs():
+    return {"x": torch.randn(3, 5)}
+"""
+
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -86,6 +93,30 @@ def test_an_argument_that_the_function_writes_is_declared(here: Path) -> None:
     assert torch.equal(oracle.compute(task, arguments).honest[0], 2 * arguments["x"])
 
 
+def test_inputs_may_draw_with_numpy_and_random_and_carry_gradients(here: Path) -> None:
+    text = "import numpy, random, torch\ndef f(x, y, k):\n    return x @ y * k\ndef inputs():\n"
+    write(here, text + "    y = torch.nn.Parameter(torch.randn(4, 3))\n    return {'x': torch.tensor(numpy.random.rand(2, 4)).float(), "
+          "'y': y, 'k': random.random()}\n")  # fmt: skip
+    task = suites.find("./ops.py:f")
+    one, other = (task.cases[0].arguments(task.id, seed) for seed in (0, 1))
+    assert not torch.equal(one["x"], other["x"])
+    assert one["k"] != other["k"]
+    assert type(one["y"]) is torch.Tensor
+    assert not one["y"].requires_grad
+    assert suites.find(task.id).sha == task.sha
+
+
+def test_it_may_import_what_lies_beside_it(here: Path) -> None:
+    (here / "beside_ops.py").write_text("TWO = 2\n")
+    write(here, "import beside_ops\n" + RANDN + "def f(x):\n    return x * beside_ops.TWO\n")
+    assert suites.find("./ops.py:f").name == "f"
+
+
+def test_a_second_dtype_that_the_operator_does_not_take_is_left_out(here: Path) -> None:
+    write(here, RANDN.replace("(3, 5)", "(5, 5)") + "def f(x):\n    return torch.linalg.inv(x)\n")
+    assert [case.name for case in suites.find("./ops.py:f").cases] == ["inputs-0", "others-0"]
+
+
 def test_a_declared_task_is_taken_as_it_is(here: Path) -> None:
     text = "from dataclasses import replace\nfrom benchmark import suites\nmine = replace(suites.find('quick/gelu'), category='Mine')\n"
     write(here, text)
@@ -106,6 +137,17 @@ def test_a_declared_task_is_taken_as_it_is(here: Path) -> None:
         ("def f(x):\n    return x\ndef inputs():\n    return {'x': 1}\n", "f", "TypeError"),
         ("def f(x):\n    pass\ndef inputs():\n    return {'x': 1}\n", "f", "nothing to check"),
         ("def f(x):\n    return x.nothing\ndef inputs():\n    return {'x': 1}\n", "f", "fails on its own inputs()"),
+        (RANDN + "def f(x):\n    assert x.dtype == torch.float32\n    return x\n", "f", "fails in float64"),
+        (RANDN + "def f(x):\n    return torch.dropout(x, 0.5, True)\n", "f", "two answers for the same inputs"),
+        ("def f(x):\n    return x\ndef inputs():\n    return [[1]]\n", "f", "not list of list"),
+        ("def f(x):\n    return x\ndef inputs():\n    return {'x': object()}\n", "f", "gives x as object"),
+        ("def f(x):\n    return x\ndef inputs():\n    raise KeyError('weight\\nand more')\n", "f", "inputs() in ./ops.py fails: KeyError"),
+        (RANDN.replace("return", "torch.manual_seed(0); return") + "def f(x):\n    return x * 2\n", "f", "the same values for every seed"),
+        (
+            RANDN.replace("torch.randn(3, 5)", "torch.tensor(list(os.urandom(9)))") + "def f(x):\n    return x * 2\n",
+            "f",
+            "other values each time",
+        ),
     ],
 )
 def test_a_mistake_is_one_sentence(here: Path, text: str, function: str, says: str) -> None:
