@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 import torch
 
 from benchmark import suites
+from benchmark.console import show
 from benchmark.errors import UserError
 from benchmark.probes import Trial, influences, probes, written
 from benchmark.task import Task
@@ -142,18 +143,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         chosen = [suites.find(name) for name in options.task]
         if not chosen:
             chosen = [task for suite in ([options.suite] if options.suite else suites.names()) for task in suites.load(suite).tasks]
+        findings = [lint(task) for task in chosen]
     except UserError as error:
         print(error, file=sys.stderr)
         return 2
-    findings = [lint(task) for task in chosen]
-    print(table(findings))
+    except KeyboardInterrupt:
+        return 130
+    show(table(findings))
     faulty = [finding for finding in findings if finding.faults]
     for finding in faulty:
-        print("\n".join(f"{finding.task.id}: {fault}" for fault in finding.faults))
+        show("\n".join(f"{finding.task.id}: {fault}" for fault in finding.faults))
     shown = sum(finding.applied.total() for finding in findings)
     failed = sum(finding.failed.total() for finding in findings)
     exemptions = sum(len(finding.task.exempt) for finding in findings)
-    print(f"{len(findings)} tasks, {shown} wrong answers shown, {failed} refused, {exemptions} exemptions, {len(faulty)} tasks with faults")
+    show(f"{len(findings)} tasks, {shown} wrong answers shown, {failed} refused, {exemptions} exemptions, {len(faulty)} tasks with faults")
     return 3 if faulty else 0
 
 

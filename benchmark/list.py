@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from benchmark import suites
+from benchmark.console import show
 from benchmark.errors import UserError, unknown
 
 
@@ -46,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except UserError as error:
         print(error, file=sys.stderr)
         return 2
-    print(json.dumps(found, indent=1) if options.json else text(found))
+    show(json.dumps(found, indent=1) if options.json else text(found))
     return 0
 
 

@@ -1,5 +1,6 @@
 """`python -m tools.doctor`: what this machine can do for the executor; each line a fact."""
 
+import argparse
 import importlib.metadata
 import os
 import platform
@@ -7,6 +8,7 @@ import re
 import sys
 from collections.abc import Iterator
 
+from benchmark.console import show
 from benchmark.errors import UserError
 from tools import platforms
 from tools.executor import keeper, syscalls
@@ -63,9 +65,10 @@ def _isolation() -> Iterator[str]:
             yield f"  to have {name}: {REMEDIES[name]}"
 
 
-def main() -> int:
+def main(argv: list[str] | None = None) -> int:
+    argparse.ArgumentParser("python -m tools.doctor", description="What this machine can do for the executor.").parse_args(argv)
     for fact in facts():
-        print(fact)
+        show(fact)
     return 0
 
 

@@ -10,6 +10,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+from benchmark.console import show
 from benchmark.errors import UserError
 from tools.evaluation import NO_VERDICT, Evaluation
 from tools.settings import Settings
@@ -91,7 +92,7 @@ def main(argv: list[str] | None = None) -> int:
         return 2
     except KeyboardInterrupt:
         return 130
-    print(json.dumps(evaluation.public(), indent=2) if options.json else "\n".join(lines(evaluation)))
+    show(json.dumps(evaluation.public(), indent=2) if options.json else "\n".join(lines(evaluation)))
     if evaluation.success:
         return 0
     return 4 if evaluation.verdict in NO_VERDICT else 3

@@ -1,3 +1,5 @@
+import pytest
+
 from tools import doctor
 
 
@@ -7,3 +9,10 @@ def test_doctor_states_versions_device_isolation_and_names_of_keys(monkeypatch):
     for words in ("python 3", "torch ", "triton ", "device: ", "simulated device: ", "isolation: ", "tcp denied", "SOME_API_KEY"):
         assert words in text
     assert "hush" not in text
+
+
+def test_doctor_takes_no_arguments(capsys):
+    with pytest.raises(SystemExit) as left:
+        doctor.main(["--gpu"])
+    assert left.value.code == 2
+    assert "unrecognized arguments: --gpu" in capsys.readouterr().err
