@@ -39,6 +39,11 @@ class Diverged(UserError):
         self.round = round
 
 
+def again(error: BaseException) -> bool:
+    """Whether a failed try is worth another one."""
+    return isinstance(error, CallError) and error.outcome in RETRIABLE
+
+
 class Caller:
     """Asks a model on behalf of roles. Safe to share between all trajectories of a run; belongs to one event loop."""
 
@@ -60,16 +65,14 @@ class Caller:
         if recorded is not None:
             return self._replay(recorded, request)
         prompt_sha = self.recorder.put_prompt(list(request.messages), list(request.tools))
-        policy = AsyncRetrying(
-            stop=stop_after_attempt(self.tries),
-            wait=self._wait,
-            retry=retry_if_exception(lambda error: isinstance(error, CallError) and error.outcome in RETRIABLE),
-            reraise=True,
-        )
+        policy = AsyncRetrying(stop=stop_after_attempt(self.tries), wait=self._wait, retry=retry_if_exception(again), reraise=True)
         try:
-            return await policy(self._try, request, prompt_sha)
+            async for trial in policy:
+                with trial:
+                    return await self._try(request, prompt_sha, last=trial.retry_state.attempt_number == self.tries)
         except CallError as error:
             raise CallFailed(error.outcome, str(error)) from error
+        raise AssertionError("the last trial returns or raises")
 
     async def close(self) -> None:
         """Waits for tries in flight, so that what is paid is on record, and closes the model. Cancelled, it cancels them, on record too."""
@@ -101,7 +104,7 @@ class Caller:
         ceiling = min(self.first_wait_s * 2 ** (state.attempt_number - 1), self.longest_wait_s)
         return ceiling * random.uniform(0.5, 1.0)
 
-    async def _try(self, request: Request, prompt_sha: str) -> Reply:
+    async def _try(self, request: Request, prompt_sha: str, last: bool) -> Reply:
         """One try, which runs to its end and onto the record even if whoever asked is cancelled meanwhile."""
         await self.slots.acquire()
         try:
@@ -109,7 +112,7 @@ class Caller:
         except BaseException:
             self.slots.release()
             raise
-        task = asyncio.create_task(self._booked(request, prompt_sha, hold))
+        task = asyncio.create_task(self._booked(request, prompt_sha, hold, last))
         self.running.add(task)
         task.add_done_callback(self._done)
         return await asyncio.shield(task)
@@ -120,7 +123,7 @@ class Caller:
         if not task.cancelled():
             task.exception()  # Fetched, since nobody else may be left to do so.
 
-    async def _booked(self, request: Request, prompt_sha: str, hold: Hold) -> Reply:
+    async def _booked(self, request: Request, prompt_sha: str, hold: Hold, last: bool) -> Reply:
         """Asks the model once and writes the try down before its reply is used."""
         reply: Reply | None = None
         error: CallError | None = None
@@ -135,15 +138,17 @@ class Caller:
             error = CallError("cancelled", "Cancelled while in flight.")
             raise
         finally:
-            self._book(request, prompt_sha, hold, start, reply, error)
+            self._book(request, prompt_sha, hold, start, reply, error, last)
 
-    def _book(self, request: Request, prompt_sha: str, hold: Hold, start: float, reply: Reply | None, error: CallError | None) -> None:
+    def _book(self, request: Request, prompt_sha: str, hold: Hold, start: float, reply: Reply | None, error: CallError | None,
+              last: bool) -> None:  # fmt: skip
         """An exception that is neither a reply nor a `CallError` is our own fault, and on its way up with its traceback."""
         if reply is None and error is None:
             self.ledger.release(hold)
             return
         try:
             record = self._record(request, prompt_sha, start, reply, error)
+            record.final = error is None or (error.outcome != "cancelled" and (last or not again(error)))
         except BaseException:
             self.ledger.release(hold)
             raise

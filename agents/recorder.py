@@ -37,6 +37,8 @@ class CallRecord:
     cost_usd: float | None
     """None where the price or the usage is unknown; then `cost_upper` bounds it."""
     cost_upper: float | None
+    final: bool = True
+    """Whether no further try of this call follows in the same start of the run."""
     tokens_upper: int | None = None
     """Set where the usage is unknown or partial: what counts against a token budget."""
 
@@ -106,7 +108,7 @@ class Recorder(Protocol):
     """
 
     def recorded_call(self, identity: Identity) -> CallRecord | None:
-        """The final try of a settled call: a reply, or an error that asking again in a later start would not mend."""
+        """The final try of a settled call: a reply, or a failure that is data. After an outage, or a kill between tries, there is none."""
         ...
 
     def recorded_tries(self, identity: Identity) -> int:

@@ -14,7 +14,7 @@ from typing import Any
 from benchmark.errors import UserError, unknown
 from experiments.analysis import dollars, tokens, unpriced, unsure
 from experiments.runs import Run, task_of
-from experiments.words import count, grid, usd
+from experiments.words import count, grid, tell, usd
 
 Record = dict[str, Any]
 COLUMNS = (
@@ -152,11 +152,11 @@ def options(words: Sequence[str]) -> dict[str, str]:
 
 def main() -> int:
     if {"-h", "--help"} & set(sys.argv[1:]):
-        print(__doc__)
+        tell(str(__doc__))
         return 0
     try:
         chosen = options(sys.argv[1:])
-        sys.stdout.write(FORMATS[chosen["format"]](audit(Run(Path(chosen["run"])))))
+        tell(FORMATS[chosen["format"]](audit(Run(Path(chosen["run"])))).rstrip("\n"))
     except UserError as error:
         print(error, file=sys.stderr)
         return 2

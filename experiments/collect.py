@@ -4,7 +4,8 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr
+from io import StringIO
 from typing import Any
 
 import hydra
@@ -16,6 +17,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from benchmark.errors import UserError, unknown
 from experiments.config import Collected
+from experiments.words import piped
 from scaffolds import loader
 
 OPEN = ("model_args", "task_args", "prices")
@@ -37,9 +39,14 @@ def collect() -> list[Collected]:
     ConfigStore.instance().store("open", OmegaConf.create({key: DictConfig({}, flags={"struct": False}) for key in OPEN}))
     # Hydra's parser knows its flags only ahead of all overrides.
     sys.argv[1:] = sorted(sys.argv[1:], key=lambda word: word not in ("-m", "--multirun"))
-    with quiet():
+    with quiet(), piped(), redirect_stderr(StringIO()) as complaint:
         try:
             keep()
+        except SystemExit as left:
+            if left.code:  # Hydra's parser has written its usage, and why.
+                why = complaint.getvalue().strip().rpartition("error: ")[2]
+                raise UserError(f"Cannot read the command line ({why}): write key=value; --help shows every key.") from left
+            raise
         except (HydraException, OmegaConfBaseException, ValueError) as error:
             raise sentence(error) from error
     return collected

@@ -1,5 +1,6 @@
 """What a run shows while it goes: a live table on a terminal, plain lines elsewhere. Fed by recorder events only."""
 
+import sys
 import time
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from experiments.analysis import geomean
-from experiments.words import clock, count, usd
+from experiments.words import clock, count, muted, usd
 
 
 @dataclass
@@ -101,6 +102,14 @@ def doing(name: str, fields: dict[str, Any]) -> str:
     return {"evaluation": "judged", "attempt": "judged", "champion": "new best"}.get(name, "")
 
 
+class Screen(Console):
+    """A console that a run does not depend on: when its reader leaves (`2>&1 | head`), the run goes on unseen."""
+
+    def on_broken_pipe(self) -> None:
+        self.quiet = True
+        muted(sys.stderr)
+
+
 class LiveView:
     """A table that is drawn anew several times a second; nothing of it stays on the screen but the last state."""
 
@@ -161,7 +170,8 @@ class PlainView:
             self.say(f"{row.label} {fields['attempt']} {fields['role']} {fields['verdict']}{speedup}{error}"[:240])
         elif name == "trajectory":
             verdict = "solved" if fields["champion"] else "not solved"
-            self.say(f"{row.label} {verdict} ({fields['end_reason']}) | {self.progress.summary()}")
+            error = f": {fields['error'].strip().splitlines()[-1]}"[:240] if fields["error"] else ""
+            self.say(f"{row.label} {verdict} ({fields['end_reason']}{error}) | {self.progress.summary()}")
 
 
 View = LiveView | PlainView

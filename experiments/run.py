@@ -3,14 +3,18 @@
 import sys
 
 from benchmark.errors import UserError
+from experiments.words import tell
 
 
 def main() -> int:
-    """Collects all configs, validates all, then runs all. Exit codes: 0 done, 1 our own fault, 2 user error, 130 interrupted."""
+    """Collects all configs, validates all, then runs all.
+
+    Exit codes: 0 done, 1 our own fault, 2 user error, 4 no verdict on a task, 130 interrupted.
+    """
     if {"-h", "--help"} & set(sys.argv[1:]):
         from experiments.usage import text
 
-        print(text())
+        tell(text())
         return 0
     try:
         from experiments.collect import collect

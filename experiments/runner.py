@@ -10,11 +10,9 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Any
 
-from rich.console import Console
-
 from agents.caller import Caller
 from agents.ledger import Ledger
-from agents.models.base import RETRIABLE
+from agents.models.base import OUTAGES, RETRIABLE
 from benchmark.errors import UserError
 from benchmark.task import Task
 from experiments import closing, environment, live
@@ -25,13 +23,14 @@ from experiments.machine import Machine
 from experiments.plan import Plan, prepare
 from experiments.runs import trajectory_id
 from experiments.store import RunStore, call_event, call_record
+from experiments.words import tell
 from scaffolds import trajectory
 from scaffolds.context import Context
 from tools.executor.local import LocalExecutor
 
 FINAL = frozenset({"solved", "rounds", "stagnation", "declined", "limit"})
 """End reasons after which a resumed run has nothing left to do; the others go on from the journal."""
-FAILED, INTERRUPTED = 1, 130
+FAILED, NO_VERDICT, INTERRUPTED = 1, 4, 130
 PATIENCE = 4
 """Calls in a row that may fail, after all their tries, before the run stops by itself; the very first one stops it at once."""
 
@@ -84,6 +83,9 @@ class Runner:
     fault: BaseException | None = None
     """The first thing that ended the run before its time."""
     crashes: list[str] = field(default_factory=list)
+    """Tracebacks of our own faults."""
+    stalled: list[str] = field(default_factory=list)
+    """Why trajectories ended without a verdict: nobody answered or judged, or a task is broken."""
     interrupted: bool = False
     failures: int = 0
     """Calls in a row that failed after all their tries."""
@@ -116,7 +118,7 @@ class Runner:
             except Exception as error:
                 self.crashes.append("".join(traceback.format_exception(error)))
             else:
-                self.crashes += [record.error or "unknown error"] if record.end_reason == "error" else []
+                self.stalled += [record.error or "A scaffold gave up without a reason."] if record.end_reason == "error" else []
 
     def hear(self, job: Job, name: str, fields: dict[str, Any]) -> None:
         """Listens to a run's events: tells the view, and stops the run when nobody answers."""
@@ -125,10 +127,10 @@ class Runner:
             self.silence(job, fields)
 
     def silence(self, job: Job, call: dict[str, Any]) -> None:
-        """Stops the run once the model's side is down, before its tasks are booked as failures: resumed, they are asked again."""
-        if call["outcome"] in RETRIABLE and call["try"] % job.caller.tries:
+        """Stops the run once the model's side is down, so that not every task waits for it to the end of its tries."""
+        if not call["final"]:
             return
-        failed = call["outcome"] in RETRIABLE | {"auth", "bad_request"}
+        failed = call["outcome"] in OUTAGES | RETRIABLE
         self.failures = self.failures + 1 if failed else 0
         if failed and (not job.store.answered or self.failures >= PATIENCE):
             why = f"{job.plan.model.name} does not answer ({call['outcome']}). {call['error']}"
@@ -142,7 +144,8 @@ class Runner:
     def welcome(self, job: Job) -> None:
         """Says where the run lies and what was found there, counts what an earlier start did, and listens from now on."""
         store = job.store
-        self.view.say(f"{store.path}: {job.plan.name} with {job.plan.model.name} on {len(job.plan.tasks)} tasks, {job.machine.device.name}")
+        tasks = "1 task" if len(job.plan.tasks) == 1 else f"{len(job.plan.tasks)} tasks"
+        self.view.say(f"{store.path}: {job.plan.name} with {job.plan.model.name} on {tasks}, {job.machine.device.name}")
         for name, size in store.torn.items():
             self.view.say(f"{store.path}: dropped a torn last line of {name} ({size} bytes); what it told is asked again")
         left = {job.key(task, seed) for task, seed in job.left()}
@@ -175,9 +178,9 @@ class Runner:
         faults = [fault for fault in (*(job.store.broken for job in self.jobs), self.fault) if fault]
         if faults:
             raise faults[0]
-        if self.crashes:
-            print(*dict.fromkeys(self.crashes), sep="\n", file=sys.stderr)
-        return INTERRUPTED if self.interrupted else FAILED if self.crashes else 0
+        for why in dict.fromkeys([*self.crashes, *self.stalled]):
+            print(why, file=sys.stderr)
+        return INTERRUPTED if self.interrupted else FAILED if self.crashes else NO_VERDICT if self.stalled else 0
 
 
 def run(collected: list[Collected]) -> int:
@@ -191,7 +194,7 @@ def run(collected: list[Collected]) -> int:
         for plan in plans:
             jobs.append(Job.open(plan, purse, machines[0]))
         progress = live.Progress(sum(len(job.plan.trajectories) for job in jobs))
-        with live.view(progress, Console(stderr=True, highlight=False)) as view:
+        with live.view(progress, live.Screen(stderr=True, highlight=False)) as view:
             runner = Runner(jobs, view)
             for job in jobs:
                 runner.welcome(job)
@@ -204,6 +207,6 @@ def run(collected: list[Collected]) -> int:
 
 def farewell(job: Job) -> None:
     asked = [(job.key(task, seed), task.id, seed) for task, seed in job.plan.trajectories]
-    print(*closing.lines(job.store, asked), sep="\n")
+    tell(*closing.lines(job.store, asked))
     if job.left():
-        print(f"Not over: continue with python -m experiments.run resume={job.store.path}")
+        tell(f"Not over: continue with python -m experiments.run resume={job.store.path}")

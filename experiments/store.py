@@ -8,23 +8,20 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, MutableMapping
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import structlog
 from structlog.typing import Processor
 
-from agents.models.base import RETRIABLE, Identity, Usage
+from agents.models.base import OUTAGES, Identity, Usage
 from agents.recorder import AttemptRecord, CallRecord, TrajectoryRecord
 from benchmark.errors import UserError
 from experiments import jsonl
 from experiments.analysis import standing
 from experiments.runs import FILES
 from tools.evaluation import Evaluation
-
-UNSETTLED = RETRIABLE | {"cancelled", "auth", "bad_request"}
-"""Outcomes after which a resumed run asks again, unless the failure was acted on: a key, a model or a connection may have been mended."""
 
 Listener = Callable[[str, dict[str, Any]], None]
 
@@ -48,7 +45,7 @@ class RunStore:
         self.tries = Counter(c["call_id"] for c in self.calls)
         self.evaluations = {Identity(**e["identity"]).key: e["evaluation"] for e in loaded["evaluations"].records}
         last = {c["call_id"]: c for c in self.calls}
-        self.settled = {key: c for key, c in last.items() if c["outcome"] not in UNSETTLED or self.acted_on(c)}
+        self.settled = {key: c for key, c in last.items() if c["final"] and c["outcome"] not in OUTAGES}
         self.attempts = {(a["trajectory"], a["attempt"]): a for a in loaded["attempts"].records}
         self.trajectories = {t["trajectory"]: t for t in loaded["trajectories"].records}
 
@@ -77,14 +74,6 @@ class RunStore:
     def answered(self) -> bool:
         """Whether any call of this run was ever answered."""
         return any(c["reply_sha"] for c in self.calls)
-
-    def acted_on(self, call: dict[str, Any]) -> bool:
-        """Whether its lineage went on from this failed call: then the failure stands, or the journal would contradict itself."""
-        identity = Identity(**call["identity"])
-        if replace(identity, role="evaluation").key in self.evaluations:
-            return True
-        others = (c for c in self.calls if c["call_id"] != call["call_id"] and c["start"] >= call["end"])
-        return any(follows(Identity(**c["identity"]), identity) for c in others)
 
     def check(self) -> None:
         """Nothing is acted on once the store is broken; paid calls are still taken."""
@@ -203,13 +192,6 @@ class RunStore:
             listen(name, fields)
 
 
-def follows(later: Identity, earlier: Identity) -> bool:
-    """Whether a call that was started after another may have been made from it: siblings of a superstep are not."""
-    if later.trajectory != earlier.trajectory:
-        return False
-    return later.round > earlier.round or (later.round == earlier.round and later.lineage == earlier.lineage and later.role != earlier.role)
-
-
 def lock(path: Path) -> int:
     """Takes the directory for this process. A POSIX lock: it ends with the process, and no forked child inherits it."""
     file = os.open(path / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
@@ -257,6 +239,6 @@ def call_event(line: dict[str, Any]) -> dict[str, Any]:
     identity = line["identity"]
     return {
         **{key: identity[key] for key in ("trajectory", "role", "round")},
-        **{key: line[key] for key in ("try", "outcome", "cost_usd", "error")},
+        **{key: line[key] for key in ("try", "final", "outcome", "cost_usd", "error")},
         "tokens": Usage(**usage).total if usage else None,
     }

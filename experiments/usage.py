@@ -26,7 +26,7 @@ examples:
   python -m experiments.run -m scaffold=oneshot,geak seed=1,2,3           many runs under one budget
   python -m experiments.run resume=runs/<run_id>                          go on where a run stopped
 
-exit codes: 0 done, 1 our own fault, 2 wrong input, 75 waiting for a batch, 130 interrupted (resume= continues)"""
+exit codes: 0 done, 1 our own fault, 2 wrong input, 4 a task could not be judged, 130 interrupted (resume= continues)"""
 
 
 CONF = Path(__file__).parent / "conf"

@@ -11,7 +11,7 @@ import prompts
 from agents import feedback, parsing, roles
 from agents.caller import Caller, CallFailed, Diverged
 from agents.ledger import Ledger
-from agents.models.base import Ancestor, Brief, Identity, Request, Sampling
+from agents.models.base import OUTAGES, Ancestor, Brief, Identity, Request, Sampling
 from agents.recorder import AttemptRecord, Recorder
 from benchmark.task import Task
 from benchmark.words import describe
@@ -24,6 +24,10 @@ from tools.settings import Settings
 
 MAX_REASON = 300
 """Characters of a reason that a reply could not be used."""
+
+
+class Outage(Exception):
+    """The model could not be asked, or the executor could not judge: nobody's failure. The trajectory stops, and goes on when resumed."""
 
 
 @dataclass(frozen=True)
@@ -90,13 +94,16 @@ class Context:
     async def ask(self, role: str, brief: Brief, *, round: int, lineage: int = 0, sample: int = 0, **variables: Any) -> Answer:
         """Asks a role once. `variables` go to its templates beside those that every prompt gets.
 
-        Raises BudgetExhausted before anything is spent, and Diverged where the journal holds another prompt; a failed call is an answer.
+        Raises BudgetExhausted before anything is spent, Diverged where the journal holds another prompt, and Outage; a call that failed
+        otherwise is an answer.
         """
         identity = Identity(self.trajectory, role, round, lineage, sample)
         request = Request(prompts.messages(role, **self.variables(brief), **variables), identity, brief, self.sampling)
         try:
             reply = await self.caller.complete(request)
         except CallFailed as failed:
+            if failed.outcome in OUTAGES:
+                raise Outage(f"{self.model_name} does not answer ({failed.outcome}). {failed}") from failed
             return unanswered(role, identity, failed.outcome, str(failed))
         if reply.finish_reason == "declined":
             return unanswered(role, identity, "declined", reply.text)
@@ -125,7 +132,7 @@ class Context:
     async def evaluate(self, answer: Answer, *, round: int, lineage: int = 0, sample: int = 0, parents: Sequence[str] = ()) -> Attempt:
         """Judges an answer's candidate, writes evaluation and attempt, and keeps the champion.
 
-        At most one per (round, lineage, sample). Raises BudgetExhausted before anything is spent.
+        At most one per (round, lineage, sample). Raises BudgetExhausted before anything is spent, and Outage with nothing on record.
         """
         identity = Identity(self.trajectory, "evaluation", round, lineage, sample)
         evaluation = await self.judge(identity, answer)
@@ -171,6 +178,10 @@ class Context:
         except BaseException:
             self.ledger.release(hold)
             raise
+        if evaluation.verdict == "infra_error":
+            self.ledger.release(hold)
+            why = evaluation.error.message.rstrip(".") if evaluation.error else "it gave no reason"
+            raise Outage(f"The executor could not judge a candidate: {why}.")
         self.ledger.settle_evaluation(hold, evaluation.resources.get("gpu_s", 0.0))
         evaluation.candidate_sha = kernel
         return evaluation

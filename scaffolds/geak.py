@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
-from scaffolds.nodes import Update, within_budget
+from scaffolds.nodes import Update, hopeless, within_budget
 from scaffolds.options import at_least
 from scaffolds.rank import pace, pooled
 from scaffolds.state import Attempt, State, merge
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from agents.models.base import Brief
     from scaffolds.context import Context
-
-NOT_ITS_FAULT = frozenset({"infra_error", "task_invalid"})
 
 
 @dataclass
@@ -122,7 +120,7 @@ def author(config: Config, lineage: Lineage, pool: list[Attempt]) -> str:
 
 
 def repairable(last: Attempt | None) -> bool:
-    return last is not None and last["kernel"] is not None and last["verdict"] != "pass" and last["verdict"] not in NOT_ITS_FAULT
+    return last is not None and last["kernel"] is not None and last["verdict"] not in ("pass", "task_invalid")
 
 
 @within_budget
@@ -181,10 +179,8 @@ def stop(config: Config, round: int, pool: list[Attempt], arrived: list[Attempt]
     """The end reason, or nothing. Without a measured or modelled speed there is nothing to improve on after the first pass."""
     if pool and pace(pool[0]) is None:
         return "solved"
-    if not pool and arrived and all(a["declined"] for a in arrived):
-        return "declined"
-    if arrived and all(a["verdict"] == "task_invalid" for a in arrived):
-        return "error"
+    if not pool and (reason := hopeless(arrived)):
+        return reason
     if round + 1 >= config.rounds:
         return "rounds"
     return "stagnation" if stale >= config.patience else ""

@@ -1,10 +1,11 @@
 """What nodes of several scaffolds share."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from agents.ledger import BudgetExhausted
+from scaffolds.state import Attempt
 
 if TYPE_CHECKING:
     from langgraph.runtime import Runtime
@@ -14,6 +15,13 @@ if TYPE_CHECKING:
 Update = dict[str, Any]
 """What a node changes in the state."""
 Node = TypeVar("Node", bound=Callable[..., Awaitable[Update]])
+
+
+def hopeless(attempts: Sequence[Attempt]) -> str:
+    """The end reason where no further attempt can do better: all declined, or the task itself is broken; else nothing."""
+    if attempts and all(a["declined"] for a in attempts):
+        return "declined"
+    return "error" if attempts and all(a["verdict"] == "task_invalid" for a in attempts) else ""
 
 
 def within_budget(node: Node) -> Node:

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
-from scaffolds.nodes import Update, within_budget
+from scaffolds.nodes import Update, hopeless, within_budget
 from scaffolds.options import at_least
-from scaffolds.state import State, merge
+from scaffolds.state import Attempt, State, merge
 
 if TYPE_CHECKING:
     from langgraph.graph import StateGraph
@@ -26,8 +26,8 @@ class Config:
 
 
 class OneshotState(State, total=False):
-    declined: Annotated[dict[str, bool], merge]
-    """By sample, whether the model declined the task."""
+    made: Annotated[dict[str, Attempt], merge]
+    """By sample."""
 
 
 class Sample(TypedDict):
@@ -49,14 +49,13 @@ async def generate(state: Sample, runtime: "Runtime[Context]") -> Update:
         "generator", brief, round=0, sample=state["number"], author=state["number"] + 1, authors=state["samples"], rounds_left=0
     )
     attempt = await context.evaluate(answer, round=0, sample=state["number"])
-    return {"declined": {str(state["number"]): attempt["declined"]}}
+    return {"made": {str(state["number"]): attempt}}
 
 
 async def select(state: OneshotState, runtime: "Runtime[Context]") -> Update:
     if runtime.context.champion:
         return {"stop": "solved"}
-    declined = state["declined"].values()
-    return {"stop": "declined" if declined and all(declined) else "rounds"}
+    return {"stop": hopeless(list(state["made"].values())) or "rounds"}
 
 
 def build(config: Config) -> "StateGraph[Any, Any, Any, Any]":

@@ -10,13 +10,13 @@ from agents.ledger import BudgetExhausted
 from agents.recorder import TrajectoryRecord
 from benchmark.errors import UserError
 from scaffolds import loader
-from scaffolds.context import Context
+from scaffolds.context import Context, Outage
 
 
 async def run(name: str, config: Any, context: Context) -> TrajectoryRecord:
     """Runs scaffold `name` on the context's task. The champion is the context's, whatever the graph says.
 
-    Raises what is the user's to mend (UserError, Diverged among them) without a record, and CancelledError after one.
+    Raises what is the user's to mend (UserError, Diverged among them) without a record; cancellation and our own faults after one.
     """
     start = time.time()
     context.recorder.event("trajectory_start", trajectory=context.trajectory, task=context.task.id, scaffold=name, seed=context.seed)
@@ -31,8 +31,11 @@ async def run(name: str, config: Any, context: Context) -> TrajectoryRecord:
     except asyncio.CancelledError:
         context.recorder.write_trajectory(record(context, start, "interrupted", None))
         raise
+    except Outage as outage:
+        end_reason, error = "error", str(outage)
     except Exception:
-        end_reason, error = "error", traceback.format_exc()
+        context.recorder.write_trajectory(record(context, start, "error", traceback.format_exc()))
+        raise
     ended = record(context, start, end_reason, error)
     context.recorder.write_trajectory(ended)
     return ended

@@ -141,6 +141,8 @@ OUTCOMES = (
     "declined",
 )
 RETRIABLE = frozenset({"timeout", "connection", "429", "5xx", "cut_stream"})
+OUTAGES = frozenset({"connection", "429", "5xx", "auth", "bad_request"})
+"""Outcomes that say nothing of the model's skill: it could not be asked. Mended, the same request is asked again. All others are data."""
 
 
 class Model(Protocol):

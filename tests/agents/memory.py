@@ -4,7 +4,7 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
-from agents.models.base import RETRIABLE, Brief, Identity, Request, Sampling
+from agents.models.base import OUTAGES, Brief, Identity, Request, Sampling
 from agents.recorder import AttemptRecord, CallRecord, TrajectoryRecord
 from tools.evaluation import Evaluation
 
@@ -27,7 +27,7 @@ class MemoryRecorder:
 
     def recorded_call(self, identity: Identity) -> CallRecord | None:
         tries = [call for call in self.calls if call.identity == identity]
-        return tries[-1] if tries and tries[-1].outcome not in RETRIABLE | {"cancelled", "auth"} else None
+        return tries[-1] if tries and tries[-1].final and tries[-1].outcome not in OUTAGES else None
 
     def recorded_tries(self, identity: Identity) -> int:
         return sum(call.identity == identity for call in self.calls)

@@ -40,14 +40,14 @@ class Scripted:
     free = True
     sampling: dict[str, Any] = {}
 
-    def __init__(self, *answers: Reply | Exception):
-        self.answers: Iterator[Reply | Exception] = iter(answers)
+    def __init__(self, *answers: Reply | BaseException):
+        self.answers: Iterator[Reply | BaseException] = iter(answers)
         self.asked: list[Request] = []
 
     async def complete(self, request: Request) -> Reply:
         self.asked.append(request)
         answer = next(self.answers)
-        if isinstance(answer, Exception):
+        if isinstance(answer, BaseException):
             raise answer
         return answer
 
@@ -166,6 +166,24 @@ async def test_tries_are_numbered_on_after_a_resume(recorder: MemoryRecorder) ->
         await Caller(model, recorder, Ledger(prices=PRICES), tries=2, first_wait_s=0.0).complete(request())
     await Caller(model, recorder, Ledger(prices=PRICES), tries=2).complete(request())
     assert [(r.try_, r.outcome) for r in recorder.calls] == [(1, "5xx"), (2, "5xx"), (3, "ok")]
+
+
+async def test_the_last_try_of_a_start_is_final_and_a_failure_that_is_data_then_stands(recorder: MemoryRecorder) -> None:
+    model = Scripted(*[CallError("timeout", "late")] * 3)
+    for _ in range(2):
+        with pytest.raises(CallFailed, match="late"):
+            await Caller(model, recorder, Ledger(prices=PRICES), tries=3, first_wait_s=0.0).complete(request())
+    assert [r.final for r in recorder.calls] == [False, False, True]
+
+
+async def test_a_start_that_ended_between_tries_has_all_its_tries_again(recorder: MemoryRecorder) -> None:
+    model = Scripted(CallError("timeout", "late"), asyncio.CancelledError(), *[CallError("timeout", "late")] * 3)
+    with pytest.raises(asyncio.CancelledError):
+        await Caller(model, recorder, Ledger(prices=PRICES), tries=3, first_wait_s=0.0).complete(request())
+    with pytest.raises(CallFailed, match="late"):
+        await Caller(model, recorder, Ledger(prices=PRICES), tries=3, first_wait_s=0.0).complete(request())
+    assert [(r.outcome, r.final) for r in recorder.calls][-3:] == [("timeout", False), ("timeout", False), ("timeout", True)]
+    assert len(recorder.calls) == 5
 
 
 async def test_paid_reply_of_a_cancelled_sibling_is_still_logged(recorder: MemoryRecorder) -> None:

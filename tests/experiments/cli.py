@@ -40,6 +40,16 @@ def stop(process: "subprocess.Popen[str]", signum: signal.Signals) -> tuple[int,
     return process.returncode, out + error
 
 
+def unread(*command: str, both: bool = False, env: dict[str, str] | None = None) -> tuple[int, str]:
+    """Runs a command into a pipe that nobody reads, standard error too if `both`; exit code and what it says on standard error else."""
+    read, write = os.pipe()
+    os.close(read)
+    variables = {**os.environ, "PYTHONPATH": str(ROOT), **(env or {})}
+    done = subprocess.run(command, stdout=write, stderr=write if both else subprocess.PIPE, cwd=ROOT, env=variables, text=True, timeout=240)
+    os.close(write)
+    return done.returncode, done.stderr or ""
+
+
 def await_lines(path: Path, count: int) -> None:
     """Waits until a file of the run has so many lines."""
     until = time.monotonic() + 120

@@ -17,7 +17,7 @@ from benchmark.errors import UserError
 from experiments import audit
 from experiments.runs import Run
 from experiments.store import RunStore
-from tests.experiments import records
+from tests.experiments import cli, records
 
 KINDS = ("input", "cache_read", "cache_write_5m", "cache_write_1h", "output")
 TASKS = ("quick/add", "quick/gelu")
@@ -137,6 +137,12 @@ def test_a_torn_line_is_left_out_and_said(tmp_path: Path) -> None:
 def test_wrong_words_are_a_sentence(words: list[str], message: str) -> None:
     with pytest.raises(UserError, match=message):
         audit.options(words)
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_reader_who_leaves_is_no_error(tmp_path: Path, unbuffered: str) -> None:
+    path = make_run(tmp_path / "r", [("quick/add", "generator", 0, Usage(input=3), 1)]).path
+    assert cli.unread(sys.executable, "-m", "experiments.audit", f"run={path}", env={"PYTHONUNBUFFERED": unbuffered}) == (0, "")
 
 
 def test_the_command_reads_a_run_without_torch(tmp_path: Path) -> None:

@@ -25,6 +25,7 @@ SILU = ["scaffold=oneshot", "benchmark.tasks=[silu]"]
         (["+typo=3"], "Unknown key 'typo'."),
         (["scaffold=oneshot", "scaffold.sample=3"], "Unknown key 'scaffold.sample'. Did you mean 'scaffold.samples'?"),
         (["executor.wrkers=3"], "Did you mean 'executor.workers'?"),
+        (["--rounds", "3"], "Cannot read the command line (unrecognized arguments: --rounds): write key=value"),
         (["budget=3"], "budget is a group of keys"),
         (["rounds=x"], "rounds must be a whole number or null, not 'x'."),
         (["benchmark.tasks=[softmxa]"], "Did you mean 'quick/softmax'?"),
@@ -73,6 +74,19 @@ def test_help_is_fast_and_imports_nothing_heavy() -> None:
     assert done.returncode == 0, done.stderr
     for word in ("geak", "oneshot", "quick", "resume=", "exit codes"):
         assert word in done.stdout
+
+
+@pytest.mark.parametrize("words", [["--help"], ["--cfg", "job"]])
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_reader_who_leaves_is_no_error(words: list[str], unbuffered: str, tmp_path: Path) -> None:
+    assert cli.unread(*cli.command(*words), env={"PYTHONUNBUFFERED": unbuffered}) == (0, "")
+
+
+@pytest.mark.slow
+def test_a_run_goes_on_when_nobody_reads_it_any_more(tmp_path: Path) -> None:
+    with WireServer(author.right) as server:
+        assert cli.unread(*cli.command(*cli.asking(server, tmp_path), *SILU, "run_id=r"), both=True)[0] == 0
+    assert cli.lines(tmp_path / "r", "trajectories")[0]["end_reason"] == "solved"
 
 
 def test_showing_the_config_starts_nothing(tmp_path: Path) -> None:
@@ -129,6 +143,29 @@ def test_a_refused_key_stops_the_run_at_the_first_call(tmp_path: Path) -> None:
     assert "does not answer (auth)" in done.stderr
     assert "Traceback" not in done.stderr
     assert cli.lines(tmp_path / "r", "attempts") == []
+
+
+@pytest.mark.slow
+def test_a_model_that_goes_away_is_nobodys_failure_and_the_run_goes_on_when_it_is_back(tmp_path: Path) -> None:
+    words = ["scaffold=geak", "rounds=2", "scaffold.descendants=1", "benchmark.tasks=[silu]"]
+    with WireServer(author.always_wrong) as server:
+        assert cli.run(*cli.asking(server, tmp_path), *words, "run_id=whole").returncode == 0
+        asked = len(server.requests)
+    gone = True
+    with WireServer(
+        author.always_wrong, lambda number, _: Fault("status", 400, "no such model") if gone and number >= 2 else None
+    ) as server:
+        done = cli.run(*cli.asking(server, tmp_path), *words, "run_id=r")
+        assert done.returncode == 4, done.stderr
+        assert done.stderr.splitlines()[-1].startswith("openai/local does not answer (bad_request). openai/local: HTTP 400: no such model")
+        assert f"resume={tmp_path / 'r'}" in done.stdout
+        assert [line["verdict"] for line in cli.attempts(tmp_path / "r")] == ["wrong_numeric"]
+        assert [line["end_reason"] for line in cli.lines(tmp_path / "r", "trajectories")] == ["error"]
+        gone = False
+        again = cli.run(f"resume={tmp_path / 'r'}")
+        assert len(server.requests) == asked + 1
+    assert again.returncode == 0, again.stderr
+    assert cli.attempts(tmp_path / "r") == cli.attempts(tmp_path / "whole")
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.models.base import Identity
+from agents.models.base import OUTAGES, Identity
 from benchmark.errors import UserError
 from experiments.store import RunStore
 from tests.experiments import records
@@ -71,47 +71,29 @@ def test_an_attempt_is_written_once(path: Path) -> None:
     assert [line["wall_s"] for line in lines(path, "attempts")] == [1.0]
 
 
-@pytest.mark.parametrize("outcome", ["timeout", "429", "5xx", "connection", "cut_stream", "cancelled", "auth", "bad_request"])
-def test_a_call_that_failed_without_consequence_is_asked_again(path: Path, outcome: str) -> None:
+@pytest.mark.parametrize(
+    ("outcome", "final"), [*((outcome, True) for outcome in sorted(OUTAGES)), ("cancelled", False), ("timeout", False)]
+)
+def test_a_call_that_was_never_answered_is_asked_again(path: Path, outcome: str, final: bool) -> None:
     store = create(path)
-    record = records.call(outcome=outcome, reply_sha=None)
+    record = records.call(outcome=outcome, final=final, reply_sha=None)
     store.write_call(record)
     store = reopen(store)
     assert store.recorded_call(record.identity) is None
     assert store.recorded_tries(record.identity) == 1
 
 
-def test_a_failure_that_was_acted_on_stands(path: Path) -> None:
+@pytest.mark.parametrize("outcome", ["timeout", "cut_stream", "context_overflow", "refused"])
+def test_a_failure_of_the_model_stands(path: Path, outcome: str) -> None:
     store = create(path)
-    failed = records.call(outcome="5xx", reply_sha=None)
+    failed = records.call(outcome=outcome, reply_sha=None)
     store.write_call(failed)
-    store.write_evaluation(IDENTITY, Evaluation("", "quick/add", verdict="no_code"))
-    store = reopen(store)
-    found = store.recorded_call(failed.identity)
-    assert found is not None
-    assert found.outcome == "5xx"
-
-
-def test_a_reflection_that_failed_stands_once_a_later_call_was_asked(path: Path) -> None:
-    store = create(path)
-    failed = records.call(role="reflector", outcome="timeout", reply_sha=None, start=1.0, end=2.0)
-    store.write_call(failed)
-    store.write_call(records.call(role="repairer", round=1, start=2.5, end=3.0))
-    assert reopen(store).recorded_call(failed.identity) is not None
-
-
-def test_a_call_that_was_still_being_retried_is_asked_again_whatever_its_siblings_did(path: Path) -> None:
-    store = create(path)
-    failed = records.call(outcome="429", reply_sha=None, start=1.0, end=2.0)
-    store.write_call(failed)
-    sibling = Identity("quick/add@0", "generator", 0, lineage=1)
-    store.write_call(records.call(call_id=sibling.key, identity=sibling, start=3.0, end=4.0))
-    assert reopen(store).recorded_call(failed.identity) is None
+    assert reopen(store).recorded_call(failed.identity) == failed
 
 
 def test_the_reply_to_a_later_try_settles_a_call(path: Path) -> None:
     store = create(path)
-    store.write_call(records.call(outcome="429", reply_sha=None))
+    store.write_call(records.call(outcome="429", final=False, reply_sha=None))
     answered = records.call(try_=2)
     store.write_call(answered)
     store.write_evaluation(IDENTITY, Evaluation("sha", "quick/add"))

@@ -56,11 +56,9 @@ FAILURES: dict[str, str | CallError | Reply] = {
     "truncated": "```python\nimport tri",
     "empty": "",
     "declined": CallError("declined", "no"),
-    **{
-        outcome: CallError(outcome, outcome)
-        for outcome in ("timeout", "429", "5xx", "connection", "cut_stream", "bad_request", "context_overflow")
-    },
+    **{outcome: CallError(outcome, outcome) for outcome in ("timeout", "cut_stream", "context_overflow", "refused")},
 }
+"""Every way in which a model can fail. Where it cannot be asked at all (`OUTAGES`), it has not failed."""
 
 
 def chaotic(seed: int) -> Script:

@@ -4,8 +4,8 @@ import pytest
 
 from agents.caller import Diverged
 from agents.ledger import BudgetExhausted, Limits
-from agents.models.base import CallError, Reply, Request
-from scaffolds.context import Context
+from agents.models.base import OUTAGES, CallError, Reply, Request
+from scaffolds.context import Context, Outage
 from tests.scaffolds.scripted import Recorder, TableExecutor, context, fenced, module
 
 
@@ -34,12 +34,39 @@ async def test_a_reply_without_code_is_an_attempt_that_no_executor_saw() -> None
     assert executor.judged == []
 
 
-@pytest.mark.parametrize("outcome", ["timeout", "5xx", "429", "bad_request", "context_overflow", "refused", "cut_stream"])
+@pytest.mark.parametrize("outcome", ["timeout", "context_overflow", "refused", "cut_stream"])
 async def test_a_failed_call_is_an_attempt_with_its_outcome(outcome: str) -> None:
     ctx = context(lambda _: CallError(outcome, "no luck"))
     attempt = await generated(ctx)
     assert attempt["verdict"] == "no_code"
     assert ctx.recorder.lines()[0]["parse"].startswith(f"{outcome}: no luck")
+
+
+@pytest.mark.parametrize("outcome", sorted(OUTAGES))
+async def test_an_outage_books_no_attempt_and_the_call_is_asked_again(outcome: str) -> None:
+    recorder = Recorder()
+    with pytest.raises(Outage, match=rf"scripted does not answer \({outcome}\)\. no luck"):
+        await generated(context(lambda _: CallError(outcome, "no luck"), recorder))
+    assert not recorder.attempts
+    assert not recorder.evaluations
+    assert (await generated(context(lambda _: fenced("1.5"), recorder)))["verdict"] == "pass"
+
+
+async def test_a_candidate_that_could_not_be_judged_is_judged_again() -> None:
+    recorder, limits = Recorder(), Limits(evaluations=1)
+    ctx = context(lambda _: fenced("infra_error"), recorder, limits=limits)
+    with pytest.raises(Outage, match="could not judge a candidate: it is infra_error"):
+        await generated(ctx)
+    assert not recorder.attempts
+    assert not recorder.evaluations
+    assert ctx.ledger.spent.evaluations == 0
+
+    class Mended(TableExecutor):
+        async def evaluate(self, candidate, task, settings):  # type: ignore[no-untyped-def]
+            return await super().evaluate(module("1.5"), task, settings)
+
+    again = await generated(context(lambda _: "not asked", recorder, Mended(), limits))
+    assert again["verdict"] == "pass"
 
 
 async def test_declining_is_told_apart_from_failing() -> None:

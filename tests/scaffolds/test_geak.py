@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.ledger import Limits
-from agents.models.base import Reply, Request
+from agents.models.base import OUTAGES, CallError, Reply, Request, Usage
 from agents.recorder import TrajectoryRecord
 from scaffolds import geak, loader, trajectory
 from scaffolds.context import Context
@@ -165,10 +165,22 @@ async def test_a_broken_task_ends_it_with_its_reason() -> None:
     assert (record.end_reason, record.error, len(lines)) == ("error", "it is task_invalid", 2)
 
 
-async def test_an_executor_at_fault_costs_no_repair() -> None:
+async def test_an_executor_at_fault_ends_it_with_its_reason_and_no_attempt() -> None:
     record, lines, _ = await run(by_role(generator=lambda _: "infra_error"), rounds=2)
-    assert [a["role"] for a in lines] == ["generator"] * 4
-    assert record.end_reason == "rounds"
+    assert (record.end_reason, record.error, lines) == ("error", "The executor could not judge a candidate: it is infra_error.", [])
+
+
+@pytest.mark.parametrize("outcome", sorted(OUTAGES))
+async def test_a_model_that_goes_away_ends_it_and_comes_back_to_the_same_search(outcome: str) -> None:
+    whole, expected, _ = await run(chaotic(3), rounds=4)
+    recorder, script = Recorder(), chaotic(3)
+    down = CallError(outcome, "gone", usage=Usage(), usage_source="provider")
+    gone = await run(lambda r: script(r) if r.identity.round == 0 else down, rounds=4, recorder=recorder)
+    assert (gone[0].end_reason, gone[0].error) == ("error", f"scripted does not answer ({outcome}). gone")
+    assert gone[1] == [line for line in expected if line["round"] == 0]
+    back, lines, _ = await run(script, rounds=4, recorder=recorder)
+    assert lines == expected
+    assert (back.champion, back.end_reason) == (whole.champion, whole.end_reason)
 
 
 @pytest.mark.parametrize("limits", [Limits(evaluations=3), Limits(tokens=30_000)])

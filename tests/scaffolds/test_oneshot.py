@@ -30,9 +30,14 @@ async def test_a_model_that_declines_ends_it_so() -> None:
     assert record.end_reason == "declined"
 
 
+async def test_a_broken_task_ends_it_with_its_reason() -> None:
+    record = await trajectory.run("oneshot", Config(samples=2), context(by_sample("task_invalid", "task_invalid")))
+    assert (record.end_reason, record.error, record.totals["attempts"]) == ("error", "it is task_invalid", 2)
+
+
 async def test_a_failing_call_loses_no_sibling() -> None:
     def script(request: Request) -> str | CallError:
-        return CallError("bad_request", "no") if request.identity.sample == 1 else fenced("1.5")
+        return CallError("context_overflow", "no") if request.identity.sample == 1 else fenced("1.5")
 
     ctx = context(script, jitter=1)
     await trajectory.run("oneshot", Config(samples=3), ctx)

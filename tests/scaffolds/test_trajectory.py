@@ -36,11 +36,11 @@ async def test_an_endless_scaffold_stops_at_its_limit(tmp_path: Path, monkeypatc
 
 async def test_our_own_fault_is_a_traceback_on_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ctx = context(lambda _: "")
-    record = await plugin(tmp_path, monkeypatch, "raise KeyError('oops')")(ctx)
+    with pytest.raises(KeyError):
+        await plugin(tmp_path, monkeypatch, "raise KeyError('oops')")(ctx)
+    (record,) = ctx.recorder.trajectories
     assert record.end_reason == "error"
-    assert record.error is not None
     assert "KeyError: 'oops'" in record.error
-    assert ctx.recorder.trajectories == [record]
 
 
 async def test_a_champion_survives_a_fault_after_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,7 +50,10 @@ async def test_a_champion_survives_a_fault_after_it(tmp_path: Path, monkeypatch:
         "    await c.evaluate(a, round=0)\n"
         "    raise RuntimeError"
     )
-    record = await plugin(tmp_path, monkeypatch, body)(context(lambda _: fenced("1.5")))
+    ctx = context(lambda _: fenced("1.5"))
+    with pytest.raises(RuntimeError):
+        await plugin(tmp_path, monkeypatch, body)(ctx)
+    (record,) = ctx.recorder.trajectories
     assert (record.end_reason, record.champion) == ("error", "000.00.00")
 
 
@@ -114,7 +117,8 @@ async def test_a_node_that_raises_in_a_fan_out_loses_no_siblings_reply() -> None
 
     ctx = context(lambda _: fenced("1.5"), executor=Broken())
     ctx.caller.model = Late(lambda _: fenced("1.5"))
-    record = await trajectory.run("oneshot", loader.build_config("oneshot", {"samples": 4}), ctx)
+    with pytest.raises(RuntimeError, match="out of order"):
+        await trajectory.run("oneshot", loader.build_config("oneshot", {"samples": 4}), ctx)
     await ctx.caller.close()
-    assert record.end_reason == "error"
+    assert [t.end_reason for t in ctx.recorder.trajectories] == ["error"]
     assert [call.outcome for call in ctx.recorder.calls] == ["ok"] * 4
