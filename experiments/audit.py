@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmark.console import show
 from benchmark.errors import UserError, unknown
 from experiments.analysis import dollars, tokens, unpriced, unsure
 from experiments.runs import Run, task_of
-from experiments.words import count, grid, tell, usd
+from experiments.words import count, grid, usd
 
 Record = dict[str, Any]
 COLUMNS = (
@@ -152,11 +153,11 @@ def options(words: Sequence[str]) -> dict[str, str]:
 
 def main() -> int:
     if {"-h", "--help"} & set(sys.argv[1:]):
-        tell(str(__doc__))
+        show(str(__doc__))
         return 0
     try:
         chosen = options(sys.argv[1:])
-        tell(FORMATS[chosen["format"]](audit(Run(Path(chosen["run"])))).rstrip("\n"))
+        show(FORMATS[chosen["format"]](audit(Run(Path(chosen["run"])))).rstrip("\n"))
     except UserError as error:
         print(error, file=sys.stderr)
         return 2

@@ -4,7 +4,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from io import StringIO
 from typing import Any
 
@@ -15,9 +15,9 @@ from hydra.errors import HydraException, MissingConfigException, OverrideParseEx
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
+from benchmark.console import show
 from benchmark.errors import UserError, unknown
 from experiments.config import Collected
-from experiments.words import piped
 from scaffolds import loader
 
 OPEN = ("model_args", "task_args", "prices")
@@ -39,16 +39,17 @@ def collect() -> list[Collected]:
     ConfigStore.instance().store("open", OmegaConf.create({key: DictConfig({}, flags={"struct": False}) for key in OPEN}))
     # Hydra's parser knows its flags only ahead of all overrides.
     sys.argv[1:] = sorted(sys.argv[1:], key=lambda word: word not in ("-m", "--multirun"))
-    with quiet(), piped(), redirect_stderr(StringIO()) as complaint:
+    with quiet(), redirect_stdout(StringIO()) as shown, redirect_stderr(StringIO()) as complaint:
         try:
             keep()
         except SystemExit as left:
             if left.code:  # Hydra's parser has written its usage, and why.
                 why = complaint.getvalue().strip().rpartition("error: ")[2]
                 raise UserError(f"Cannot read the command line ({why}): write key=value; --help shows every key.") from left
-            raise
         except (HydraException, OmegaConfBaseException, ValueError) as error:
             raise sentence(error) from error
+    if shown.getvalue():
+        show(shown.getvalue().rstrip("\n"))
     return collected
 
 

@@ -1,5 +1,6 @@
 """What a run shows while it goes: a live table on a terminal, plain lines elsewhere. Fed by recorder events only."""
 
+import os
 import sys
 import time
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from experiments.analysis import geomean
-from experiments.words import clock, count, muted, usd
+from experiments.words import clock, count, usd
 
 
 @dataclass
@@ -107,7 +108,9 @@ class Screen(Console):
 
     def on_broken_pipe(self) -> None:
         self.quiet = True
-        muted(sys.stderr)
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stderr.fileno())
+        os.close(nowhere)
 
 
 class LiveView:

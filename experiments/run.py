@@ -2,8 +2,8 @@
 
 import sys
 
+from benchmark.console import show
 from benchmark.errors import UserError
-from experiments.words import tell
 
 
 def main() -> int:
@@ -14,7 +14,7 @@ def main() -> int:
     if {"-h", "--help"} & set(sys.argv[1:]):
         from experiments.usage import text
 
-        tell(text())
+        show(text())
         return 0
     try:
         from experiments.collect import collect

@@ -13,6 +13,7 @@ from typing import Any
 from agents.caller import Caller
 from agents.ledger import Ledger
 from agents.models.base import OUTAGES, RETRIABLE
+from benchmark.console import show
 from benchmark.errors import UserError
 from benchmark.task import Task
 from experiments import closing, environment, live
@@ -23,7 +24,6 @@ from experiments.machine import Machine
 from experiments.plan import Plan, prepare
 from experiments.runs import trajectory_id
 from experiments.store import RunStore, call_event, call_record
-from experiments.words import tell
 from scaffolds import trajectory
 from scaffolds.context import Context
 from tools.executor.local import LocalExecutor
@@ -207,6 +207,6 @@ def run(collected: list[Collected]) -> int:
 
 def farewell(job: Job) -> None:
     asked = [(job.key(task, seed), task.id, seed) for task, seed in job.plan.trajectories]
-    tell(*closing.lines(job.store, asked))
+    show("\n".join(closing.lines(job.store, asked)))
     if job.left():
-        tell(f"Not over: continue with python -m experiments.run resume={job.store.path}")
+        show(f"Not over: continue with python -m experiments.run resume={job.store.path}")

@@ -1,10 +1,6 @@
 """How numbers and tables are written: unknown stays unknown, and a sum over unknowns says "at least"."""
 
-import os
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import TextIO
+from collections.abc import Sequence
 
 
 def clock(seconds: float) -> str:
@@ -31,29 +27,6 @@ def speedup(value: float | None, ci: list[float] | None) -> str:
     if value is None:
         return "-"
     return f"{value:.2f}x" + (f" [{ci[0]:.2f}, {ci[1]:.2f}]" if ci else "")
-
-
-def tell(*lines: str) -> None:
-    """Prints lines to standard output, whether or not anybody reads on."""
-    with piped():
-        print(*lines, sep="\n")
-
-
-@contextmanager
-def piped() -> Iterator[None]:
-    """What is printed meanwhile may go into a pipe whose reader has left, as in `| head`: that is no error."""
-    try:
-        yield
-        sys.stdout.flush()
-    except BrokenPipeError:
-        muted(sys.stdout)
-
-
-def muted(stream: TextIO) -> None:
-    """Sends a stream nowhere from now on, its unwritten rest included."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, stream.fileno())
-    os.close(nowhere)
 
 
 def grid(head: Sequence[str], rows: Sequence[Sequence[str]], left: Sequence[str]) -> list[str]:
