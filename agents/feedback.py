@@ -11,7 +11,7 @@ MAX_MESSAGE = 600
 MAX_DETAIL = 2000
 MAX_CASES = 4
 HIDDEN = "fails on inputs not shown"
-SAID = frozenset({"case", "max_abs", "rel_rms", "worst_index", "matched", "tolerance"})
+SAID = frozenset({"case", "max_abs", "rel_rms", "worst_index", "first_index", "matched", "tolerance"})
 """Entries of a failure's detail that its case says too."""
 
 
@@ -19,7 +19,8 @@ def digest(evaluation: Evaluation, held_out: frozenset[str] = frozenset()) -> di
     """`verdict, stage, message, detail, failing, passed, shown, compiler, memory, launches, speedup, sizes, no_timing, modelled`.
 
     Made from `Evaluation.public()`; of held-out cases, by their results or named in `held_out`, only that they failed. `failing` holds at
-    most four cases as `{case, kind, message, max_abs, rel_rms, wrong, index, tolerance}`; `wrong` is the share out of tolerance.
+    most four cases as `{case, kind, message, max_abs, rel_rms, wrong, first, index, tolerance}`: `wrong` is the share out of
+    tolerance, `first` the first wrong index, `index` the one with the largest error in units of its tolerance.
     """
     public = evaluation.public()
     error = public["error"] or {"message": "", "detail": {}}
@@ -53,6 +54,7 @@ def failing(case: dict[str, Any]) -> dict[str, Any]:
         "max_abs": case["max_abs"],
         "rel_rms": case["rel_rms"],
         "wrong": None if matched is None else 1.0 - matched,
+        "first": case["first_index"],
         "index": case["worst_index"],
         "tolerance": case["tolerance"],
     }
@@ -86,7 +88,8 @@ def mismatch(case: dict[str, Any], said: str) -> str:
         f"max abs error {case['max_abs']:.4g}" if case["max_abs"] is not None else "",
         f"relative rms error {case['rel_rms']:.4g}" if case["rel_rms"] is not None else "",
         f"{100 * case['wrong']:.3g} % of elements wrong" if case["wrong"] is not None else "",
-        f"worst at index {tuple(case['index'])}" if case["index"] is not None else "",
+        f"first wrong index {tuple(case['first'])}" if case["first"] is not None else "",
+        f"worst index {tuple(case['index'])}" if case["index"] is not None else "",
         f"tolerance {case['tolerance']:.4g}" if case["tolerance"] is not None else "",
     ]
     parts = [f"Case {case['case']}: {case['kind']}", ", ".join(n for n in numbers if n), "" if case["message"] == said else case["message"]]

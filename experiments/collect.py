@@ -48,6 +48,7 @@ def collect() -> list[Collected]:
                 raise UserError(f"Cannot read the command line ({why}): write key=value; --help shows every key.") from left
         except (HydraException, OmegaConfBaseException, ValueError) as error:
             raise sentence(error) from error
+    sys.stderr.write(complaint.getvalue())
     if shown.getvalue():
         show(shown.getvalue().rstrip("\n"))
     return collected

@@ -7,9 +7,9 @@ import pytest
 from agents import feedback
 from tools.evaluation import CaseResult, Evaluation, Failure, TimedSize, Timing
 
-SHOWN = CaseResult("fp32", False, False, 0.5, 0.25, [3, 1], 0.75, 1e-5, "wrong_numeric", "off")
+SHOWN = CaseResult("fp32", False, False, 0.5, 0.25, [3, 1], 0.75, 1e-5, "wrong_numeric", "off", first_index=[0, 2])
 GOOD = CaseResult("fp32", False, True)
-HELD = CaseResult("secret-17", True, False, 123.456, 7.89, [42], 0.111, 1e-5, "wrong_numeric", "off by 123.456 at 42")
+HELD = CaseResult("secret-17", True, False, 123.456, 7.89, [42], 0.111, 1e-5, "wrong_numeric", "off by 123.456 at 42", [42])
 
 
 def failed(*cases: CaseResult, **detail: object) -> Evaluation:
@@ -20,8 +20,10 @@ def failed(*cases: CaseResult, **detail: object) -> Evaluation:
 
 def test_a_mismatch_is_reported_as_numbers() -> None:
     said = feedback.text(feedback.digest(failed(SHOWN)))
-    for number in ("max abs error 0.5", "relative rms error 0.25", "25 % of elements wrong", "index (3, 1)", "tolerance 1e-05"):
-        assert number in said
+    assert (
+        "Case fp32: wrong_numeric; max abs error 0.5, relative rms error 0.25, 25 % of elements wrong, "
+        "first wrong index (0, 2), worst index (3, 1), tolerance 1e-05"
+    ) in said
 
 
 def test_a_held_out_failure_gives_no_number_no_name_and_no_log() -> None:
