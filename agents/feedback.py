@@ -69,7 +69,7 @@ def text(digest: dict[str, Any], limit: int = MAX_TEXT) -> str:
         f"Compiler ({c['target']}): {clip(str(c['error']), MAX_DETAIL)}" for c in digest["compiler"] if c["error"] != digest["message"]
     ]
     lines += [mismatch(c, digest["message"]) for c in digest["failing"]]
-    lines += facts(digest["detail"]) + facts(digest["memory"] or {}, "out_of_bounds", "races")
+    lines += facts(digest["detail"]) + facts(digest["memory"] or {}, "races")
     if digest["shown"]:
         lines.append(f"Cases passed: {digest['passed']} of {digest['shown']} shown")
     lines += timing(digest)

@@ -7,6 +7,7 @@ import pytest
 import triton
 import triton.language as tl
 from triton.compiler import ASTSource
+from triton.language.extra import libdevice
 
 import prompts
 from tools import platforms
@@ -57,6 +58,12 @@ def accumulates_int8(x, y, n: tl.constexpr):
     tl.store(y + rows[:, None] * n + rows[None, :], tl.dot(block, block, out_dtype=tl.int32))
 
 
+@triton.jit
+def rounds(x, n: tl.constexpr):
+    v = tl.load(x + tl.arange(0, n))
+    tl.store(x + tl.arange(0, n), libdevice.rint(v) - libdevice.round(v))
+
+
 def compiled(kernel: Any, types: dict[str, str], n: int) -> str | None:
     """None, or what the compiler says."""
     source = ASTSource(kernel, {**types, "n": "constexpr"}, {(len(types),): n})
@@ -80,6 +87,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (converted_exponential, {"x": "*bf16"}, 16),
         (multiplies, {"x": "*fp32"}, 16),
         (accumulates_int8, {"x": "*i8", "y": "*i32"}, 32),
+        (rounds, {"x": "*fp32"}, 16),
     ],
 )
 def test_what_prompts_advise_compiles(kernel: Any, types: dict[str, str], n: int) -> None:
@@ -94,6 +102,7 @@ def test_what_prompts_advise_compiles(kernel: Any, types: dict[str, str], n: int
         (exponential, {"x": "*bf16"}, 16, "take fp32 and fp64 only"),
         (exponential, {"x": "*fp32"}, 12, "power of two"),
         (breaks, {"x": "*fp32"}, 16, "No `break`"),
+        (accumulates_int8, {"x": "*i8", "y": "*i32"}, 16, "8-bit inputs at least 32"),
     ],
 )
 def test_what_prompts_warn_of_does_not_compile(kernel: Any, types: dict[str, str], n: int, said: str) -> None:
