@@ -22,37 +22,41 @@ COLUMNS = (
     "calls", "tries", "input", "cache_read", "cache_write_5m", "cache_write_1h", "output", "reasoning", "tokens", "tries_without_usage",
     "usd", "usd_at_most", "tries_without_cost", "attempts", "passed", "asked", "solved", "tokens_per_success", "usd_per_success",
 )  # fmt: skip
-SHOWN = ("calls", "tries", "input", "cached", "output", "tokens", "usd", "attempts", "passed", "solved", "tokens_per_success")
+SHOWN = (
+    "calls", "tries", "input", "cache_read", "cache_write", "output", "reasoning", "tokens", "usd", "attempts", "passed", "solved",
+    "tokens_per_success",
+)  # fmt: skip
 
 
 def audit(run: Run) -> dict[str, Any]:
-    """Totals of the run, by role and by task. Tokens and USD per success are None where nothing succeeded."""
+    """Totals of the run, by role, by task, and by both. Tokens and USD per success are None where nothing succeeded."""
     asked = run.asked
     solved = [t["task"] for t in run.trajectories if t["champion"]]
     tasks = list(dict.fromkeys(task for task, _ in asked))
     roles = list(dict.fromkeys(c["identity"]["role"] for c in run.calls))
 
-    def of_task(name: str) -> Record:
-        calls = [c for c in run.calls if task_of(c["identity"]["trajectory"]) == name]
-        attempts = [a for a in run.attempts if a["task"] == name]
-        return line(calls, attempts, sum(task == name for task, _ in asked), solved.count(name))
-
-    def of_role(name: str) -> Record:
-        return line([c for c in run.calls if c["identity"]["role"] == name], [a for a in run.attempts if a["role"] == name], None, None)
+    def row(task: str | None = None, role: str | None = None) -> Record:
+        calls = [c for c in run.calls if task in (None, task_of(c["identity"]["trajectory"])) and role in (None, c["identity"]["role"])]
+        attempts = [a for a in run.attempts if task in (None, a["task"]) and role in (None, a["role"])]
+        return line(calls, attempts, sum(task in (None, name) for name, _ in asked), sum(task in (None, name) for name in solved))
 
     return {
         "run": run.run_id,
         "scaffold": run.environment["scaffold"],
         "model": run.environment["model"],
-        "total": line(run.calls, run.attempts, len(asked), len(solved)),
-        "roles": {name: of_role(name) for name in roles},
-        "tasks": {name: of_task(name) for name in tasks},
+        "total": row(),
+        "roles": {role: row(role=role) for role in roles},
+        "tasks": {task: row(task) for task in tasks},
+        "pairs": {task: {role: row(task, role) for role in roles} for task in tasks},
         "notes": list(run.notes()),
     }
 
 
-def line(calls: Sequence[Record], attempts: Sequence[Record], asked: int | None, solved: int | None) -> Record:
-    """One row. `tokens` and `usd` are what is known; how many tries that leaves out stands beside them."""
+def line(calls: Sequence[Record], attempts: Sequence[Record], asked: int, solved: int) -> Record:
+    """One row. `tokens` and `usd` are what is known; how many tries that leaves out stands beside them.
+
+    A role's row has the successes of all roles, so that costs per success add up.
+    """
     used = tokens(calls)
     low, high = dollars(calls)
     return {
@@ -73,23 +77,23 @@ def line(calls: Sequence[Record], attempts: Sequence[Record], asked: int | None,
     }
 
 
-def cells(name: str, row: Record) -> list[str]:
-    """A row as the table and Markdown show it."""
+def cells(name: str, row: Record, solves: bool = True) -> list[str]:
+    """A row as the table and Markdown show it; a role by itself solves nothing."""
     left_out = row["tries_without_usage"]
     shown = {
         **{key: count(row[key], left_out) for key in ("input", "output", "tokens")},
-        "cached": count(row["cache_read"] + row["cache_write_5m"] + row["cache_write_1h"]),
+        "cache_write": count(row["cache_write_5m"] + row["cache_write_1h"]),
         "usd": usd(row["usd"], row["tries_without_cost"]),
-        "solved": "" if row["asked"] is None else f"{row['solved']}/{row['asked']}",
-        "tokens_per_success": "" if row["asked"] is None else "-" if not row["solved"] else count(row["tokens_per_success"], left_out),
+        "solved": f"{row['solved']}/{row['asked']}" if solves else "",
+        "tokens_per_success": count(row["tokens_per_success"], left_out) if row["solved"] else "-",
     }
     return [name, *(shown.get(key, f"{row[key]:,}" if key not in shown else "") for key in SHOWN)]
 
 
 def sections(report: Record) -> Iterable[tuple[str, list[list[str]]]]:
     for kind in ("roles", "tasks"):
-        rows = [cells(name, row) for name, row in report[kind].items()]
-        yield kind.removesuffix("s"), [*rows, cells("all", {**report["total"], **({"asked": None} if kind == "roles" else {})})]
+        rows = [cells(name, row, solves=kind == "tasks") for name, row in report[kind].items()]
+        yield kind.removesuffix("s"), [*rows, cells("all", report["total"])]
 
 
 def table(report: Record) -> str:
@@ -110,7 +114,10 @@ def markdown(report: Record) -> str:
 def explained(report: Record) -> str:
     """What a reader must know to read the table."""
     total = report["total"]
-    lines = ["tokens per success: all tokens of the row, failures and retries included, for each solved task and seed."]
+    lines = [
+        "tokens per success: all tokens of the row, failures and retries included, for each solved task and seed; of a role, its share.",
+        "input, cache read, cache write and output add up to tokens; reasoning is a part of output.",
+    ]
     if total["tries_without_usage"]:
         lines.append(f"{total['tries_without_usage']} tries did not tell their usage in full: sums over them are at least so much.")
     if total["tries_without_cost"]:
@@ -122,10 +129,13 @@ def explained(report: Record) -> str:
 def as_csv(report: Record) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(("by", "name", *COLUMNS))
-    groups = {"total": {"all": report["total"]}, "role": report["roles"], "task": report["tasks"]}
-    for by, name, row in ((by, name, row) for by, rows in groups.items() for name, row in rows.items()):
-        writer.writerow((by, name, *("" if row[key] is None else row[key] for key in COLUMNS)))
+    writer.writerow(("by", "task", "role", *COLUMNS))
+    rows = [("total", "", "", report["total"])]
+    rows += [("role", "", role, row) for role, row in report["roles"].items()]
+    rows += [("task", task, "", row) for task, row in report["tasks"].items()]
+    rows += [("pair", task, role, row) for task, roles in report["pairs"].items() for role, row in roles.items()]
+    for *names, row in rows:
+        writer.writerow((*names, *("" if row[key] is None else row[key] for key in COLUMNS)))
     return out.getvalue()
 
 

@@ -76,6 +76,8 @@ def test_every_total_can_be_added_up_from_the_lines(tmp_path_factory: pytest.Tem
             assert row["usd"] == pytest.approx(expected[name]["usd"])
             assert row["tokens"] == sum(expected[name][kind] for kind in KINDS)
     assert report["total"]["tokens"] == sum(row["tokens"] for row in report["roles"].values())
+    for task, roles in report["pairs"].items():
+        assert report["tasks"][task]["tokens"] == sum(row["tokens"] for row in roles.values())
     assert report["total"]["tries_without_usage"] == sum(usage is None for _, _, _, usage, _ in calls)
 
 
@@ -86,6 +88,7 @@ def test_tokens_per_success_charge_failures_and_reflections(tmp_path: Path) -> N
     assert report["tasks"]["quick/add"]["tokens_per_success"] == 15
     assert report["tasks"]["quick/gelu"]["tokens_per_success"] is None
     assert report["total"]["tokens_per_success"] == 115
+    assert [report["roles"][role]["tokens_per_success"] for role in ("generator", "reflector")] == [110, 5]
 
 
 def test_tasks_that_were_asked_and_never_answered_stand_in_the_denominator(tmp_path: Path) -> None:
@@ -112,10 +115,11 @@ def test_a_sum_over_unknowns_says_at_least(tmp_path: Path) -> None:
 
 def test_csv_and_json_hold_the_same_rows(tmp_path: Path) -> None:
     report = audit.audit(make_run(tmp_path / "r", [("quick/add", "generator", 0, Usage(input=3, output=4), 1)]))
-    rows = {(row["by"], row["name"]): row for row in csv.DictReader(io.StringIO(audit.as_csv(report)))}
+    rows = {(row["by"], row["task"], row["role"]): row for row in csv.DictReader(io.StringIO(audit.as_csv(report)))}
     again = json.loads(audit.FORMATS["json"](report))
-    assert rows["role", "generator"]["tokens"] == str(again["roles"]["generator"]["tokens"]) == "7"
-    assert rows["task", "quick/gelu"]["tokens_per_success"] == ""
+    assert rows["role", "", "generator"]["tokens"] == str(again["roles"]["generator"]["tokens"]) == "7"
+    assert rows["pair", "quick/add", "generator"]["tokens"] == str(again["pairs"]["quick/add"]["generator"]["tokens"]) == "7"
+    assert rows["task", "quick/gelu", ""]["tokens_per_success"] == ""
 
 
 def test_a_torn_line_is_left_out_and_said(tmp_path: Path) -> None:
