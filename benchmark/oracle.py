@@ -12,9 +12,10 @@ def compute(task: Task, arguments: Arguments) -> Oracle:
     exact, own = upcast(arguments), copied(arguments)
     # Before the reference runs: it may write its arguments, and a second fp64 copy of large ones would not fit.
     magnitude = tuple(flattened(task.magnitude(**exact))) if task.magnitude else ()
-    expected = outputs(task, task.reference(**exact), exact)
+    result = task.reference(**exact)
+    expected = outputs(task, result, exact)
     honest = outputs(task, (task.honest or task.reference)(**own), own)
-    return Oracle(expected, honest, magnitude)
+    return Oracle(expected, honest, magnitude, isinstance(result, list | tuple | dict))
 
 
 def outputs(task: Task, result: Any, arguments: Arguments) -> tuple[torch.Tensor, ...]:

@@ -150,6 +150,8 @@ class Oracle:
     honest: tuple[torch.Tensor, ...]
     magnitude: tuple[torch.Tensor, ...] = ()
     """Sums of the absolute terms of each output, where the task gives them."""
+    several: bool = False
+    """Whether the reference returns a list or a tuple, be it of one tensor, rather than a tensor."""
 
 
 @dataclass(frozen=True)

@@ -68,3 +68,8 @@ def test_the_honest_computation_and_the_terms_may_be_the_tasks_own() -> None:
     made = task(torch.sum, honest=lambda input: input.sum() + 1, magnitude=lambda input: input.abs().sum())
     truth = oracle.compute(made, {"input": torch.tensor([1.0, -1.0])})
     assert (float(truth.expected[0]), float(truth.honest[0]), float(truth.magnitude[0])) == (0, 1, 2)
+
+
+@pytest.mark.parametrize(("reference", "several"), [(lambda x: x, False), (lambda x: (x,), True), (lambda x: [x, x], True)])
+def test_a_list_of_one_is_told_from_a_tensor(reference: Callable[..., Any], several: bool) -> None:
+    assert oracle.compute(task(reference), {"x": torch.ones(2)}).several is several

@@ -6,7 +6,7 @@ import socket
 from collections.abc import Sequence
 from typing import Any
 
-LIMIT = 1 << 16
+LIMIT = 1 << 17
 """Bytes of one message. A longer one is cut by the kernel and counts as malformed."""
 MAX_FDS = 8
 
@@ -55,7 +55,7 @@ class Channel:
         return self.sock.fileno()
 
     def send(self, message: Message, fds: Sequence[int] = ()) -> None:
-        data = json.dumps(message, allow_nan=False).encode()
+        data = json.dumps(message, allow_nan=False, ensure_ascii=False).encode("utf-8", "replace")
         if len(data) > LIMIT:
             raise ValueError(f"a message of {len(data)} bytes: {str(message)[:200]}")
         try:

@@ -68,10 +68,11 @@ class DeviceSession:
         session = self
 
         def wrapped(jit: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
-            if not warmup:
-                session.launches.append(jit.__name__)
             begun = time.perf_counter()
             kernel = run(jit, *args, grid=grid, warmup=warmup or session.noop, **kwargs)
+            if not warmup:
+                # After it, for a kernel that does not compile has not been launched.
+                session.launches.append(jit.__name__)
             if kernel is not None and kernel.hash not in session.kernels:
                 session.seconds += time.perf_counter() - begun
                 session._note(kernel)

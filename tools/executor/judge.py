@@ -87,8 +87,11 @@ class Judge:
             after = self._after(request["after"], arguments) if request["after"] else self._bound(arguments)
             result = self._result(request["result"], after)
             actual = oracle.outputs(self.task, result, after)
-        except (BadLayout, TypeError) as error:
+        except Exception as error:
+            # The candidate's process wrote it, so whatever is wrong with it is the candidate's fault.
             return {"ok": False, "kind": "wrong_dtype", "message": str(error)[:300]}
+        if isinstance(result, list | tuple) and not truth.several:
+            return {"ok": False, "kind": "wrong_dtype", "message": f"a sequence of {len(result)} where one tensor is expected"}
         verdict = self.task.contract.checker(truth, self._placed(actual), self._placed(arguments))
         answer = _message(verdict)
         if verdict.ok and (name := self._mutated(arguments, after)):
@@ -263,7 +266,7 @@ def _trivial(truth: Oracle) -> bool:
 
 
 def _bytes(truth: Oracle) -> int:
-    return sum(t.numel() * t.element_size() for group in vars(truth).values() for t in group)
+    return sum(t.numel() * t.element_size() for t in (*truth.expected, *truth.honest, *truth.magnitude))
 
 
 def _message(check: Check) -> Message:

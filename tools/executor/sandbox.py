@@ -6,10 +6,8 @@ of `pass` needs output bytes that the judge finds right.
 
 import contextlib
 import importlib.util
-import linecache
 import mmap
 import sys
-import traceback
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -20,14 +18,13 @@ from triton.runtime.jit import JITFunction
 
 from tools.executor.channel import Channel, Message
 from tools.executor.clock import Bench
+from tools.executor.exceptions import describe
 from tools.executor.static import facts, parse
 from tools.executor.unwritten import Poison
 from tools.executor.wire import Node, Overflow, Region
 
-TEXT = 4096
-"""Characters of an exception that are sent."""
-TARGETS, KERNELS, ACCESSES = 8, 32, 16
-"""Compilation targets, kernels of each, and accesses out of bounds that are reported."""
+TARGETS, KERNELS, ACCESSES, NAME = 8, 32, 16, 200
+"""Compilation targets, kernels of each, accesses out of bounds, and characters of a kernel's name that are reported."""
 
 
 class Session(Protocol):
@@ -80,10 +77,13 @@ class Sandbox:
             except BaseException as error:
                 reply["error"] = self._described(error)
             _flush()
-            self.channel.send(reply)
+            try:
+                self.channel.send(reply)
+            except ValueError:
+                self.channel.send({"id": request["id"], "error": {"kind": "runtime_error", "message": "an answer that is too long"}})
 
     def do_parse(self, request: Message) -> Message:
-        tree = parse((self.box / "candidate.py").read_text())
+        tree = parse((self.box / "candidate.py").read_bytes())
         return {"error": tree} if isinstance(tree, dict) else {"facts": facts(tree)}
 
     def do_import(self, request: Message) -> Message:
@@ -233,60 +233,8 @@ def _tensors(value: Any) -> Iterator[torch.Tensor]:
 
 def _short(compiled: dict[str, Any]) -> dict[str, Any]:
     error = compiled.get("error")
-    return compiled | {"kernels": compiled["kernels"][:KERNELS], "error": str(error)[:1000] if error else None}
-
-
-KINDS = {
-    "CompileFailed": "compile_error",
-    "CompilationError": "compile_error",
-    "PTXASError": "compile_error",
-    "Unsupported": "unsupported",
-    "LaunchFailed": "launch_error",
-    "OutOfResources": "launch_error",
-    "DeviceMismatch": "device_mismatch",
-    "OutOfMemoryError": "oom",
-    "MemoryError": "oom",
-}
-"""Verdicts by the names of the exceptions of the simulated device, of triton and of torch."""
-
-
-def describe(error: BaseException, box: Path) -> dict[str, Any]:
-    """Kind, one line, and what a model can use: the lines of the candidate's own file."""
-    kind = next((KINDS[c.__name__] for c in type(error).__mro__ if c.__name__ in KINDS), "runtime_error")
-    text = _text(error)
-    if kind == "runtime_error" and "can't allocate memory" in text:
-        kind = "oom"
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith(str(box))]
-    where = [f"line {f.lineno}, in {f.name}: {linecache.getline(f.filename, f.lineno or 0).strip()}" for f in frames]
-    detail: dict[str, Any] = {"type": type(error).__name__[:100], "traceback": "\n".join(where)[-TEXT:]}
-    with contextlib.suppress(Exception):
-        detail |= {str(k)[:40]: _plain(v) for k, v in getattr(error, "detail", {}).items()}
-    first = _rule(error, text) if type(error).__name__ == "CompilationError" else next(iter(text.strip().splitlines()), "")
-    if text.strip() != first:
-        detail["text"] = text[:TEXT]
-    message = first if kind in ("compile_error", "unsupported", "launch_error", "device_mismatch") else f"{detail['type']}: {first}"
-    return {"kind": kind, "message": message[:500], "detail": detail}
-
-
-def _rule(error: BaseException, text: str) -> str:
-    """What Triton says is wrong. It shows the source first, and where one of its assertions failed it says nothing more."""
-    *source, last = text.strip().splitlines() or [""]
-    cause = error.__cause__
-    if last.strip() != "^" or cause is None:
-        return last
-    failed = traceback.extract_tb(cause.__traceback__)[-1].line if isinstance(cause, AssertionError) else ""
-    return f"{type(cause).__name__}: {str(cause) or failed} in `{source[-1].strip() if source else ''}`"
-
-
-def _text(error: BaseException) -> str:
-    try:
-        return str(getattr(error, "message", None) or error)[: 2 * TEXT].encode("utf-8", "replace").decode()
-    except BaseException:
-        return ""
-
-
-def _plain(value: Any) -> Any:
-    return value if value is None or type(value) in (bool, int) else str(value)[:TEXT]
+    kernels = [kernel | {"name": str(kernel["name"])[:NAME]} for kernel in compiled["kernels"][:KERNELS]]
+    return compiled | {"kernels": kernels, "error": str(error)[:1000] if error else None}
 
 
 def run(channel: Channel, memory: mmap.mmap, split: int, plan: Message, box: Path) -> None:

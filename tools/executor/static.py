@@ -7,7 +7,7 @@ MOST = 64
 """Names of one kind that are kept."""
 
 
-def parse(source: str) -> ast.Module | dict[str, Any]:
+def parse(source: bytes | str) -> ast.Module | dict[str, Any]:
     """The tree, or a `syntax_error` with its line."""
     try:
         return ast.parse(source)

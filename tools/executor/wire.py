@@ -90,7 +90,7 @@ class Region:
         ((kind, body),) = node.items()
         if kind == "t":
             return self._read_tensor(body, place)
-        if kind == "d" and body in DTYPES:
+        if kind == "d" and isinstance(body, str) and body in DTYPES:
             return DTYPES[body]
         if kind in ("l", "u") and isinstance(body, list) and len(body) <= MAX_NODES:
             values = [self.read(n, place) for n in body]
@@ -100,7 +100,7 @@ class Region:
         if kind == "v" and (body is None or type(body) in (bool, int, str)):
             return body
         if kind == "x":
-            return Opaque(str(body)[:80])
+            raise BadLayout(f"{str(body)[:80]} where a tensor is expected")
         raise BadLayout(str(node)[:80])
 
     def _read_tensor(self, body: Any, place: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:
@@ -118,13 +118,3 @@ class Region:
         # A byte that is neither 0 nor 1 is no bool to torch.
         flat = flat != 0 if dtype is torch.bool else flat.view(dtype)
         return place(flat).as_strided(shape, strides)
-
-
-class Opaque:
-    """Stands for a returned object that is neither tensor nor plain value."""
-
-    def __init__(self, name: str):
-        self.name = name
-
-    def __repr__(self) -> str:
-        return f"<{self.name}>"

@@ -41,5 +41,6 @@ def test_source_that_the_parser_cannot_take_is_a_syntax_error(source):
     assert parse(source)["kind"] == "syntax_error"
 
 
-def test_parse_gives_the_tree():
-    assert isinstance(parse("x = 1"), ast.Module)
+@pytest.mark.parametrize("source", ["x = 1", b"x = 1", b"\xef\xbb\xbfx = 1", b"# -*- coding: latin-1 -*-\nx = '\xe9'"])
+def test_parse_reads_what_python_imports(source):
+    assert isinstance(parse(source), ast.Module)

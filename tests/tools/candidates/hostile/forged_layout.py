@@ -1,0 +1,9 @@
+"""Describes its output so that the judge would stumble, and the task seem at fault. Expected: wrong_dtype"""
+import sys
+
+wire = sys.modules["tools.executor.wire"]
+wire.Region.write = lambda region, value: {"t": {"dtype": "float32", "shape": [1 << 47, 1 << 47], "strides": [0, 0], "offset": 0, "extent": 1}}
+
+
+def softmax(input, dim, dtype=None):
+    return input

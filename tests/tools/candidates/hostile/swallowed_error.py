@@ -1,0 +1,18 @@
+"""A kernel that never compiles, its error swallowed, and torch in its place. Expected: not_triton"""
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def broken(x, y):
+    tl.store(y + tl.arange(0, 100), tl.load(x + tl.arange(0, 100)))
+
+
+def softmax(input, dim, dtype=None):
+    y = torch.empty_like(input, dtype=dtype)
+    try:
+        broken[(1,)](input, y)
+    except Exception:
+        y = torch.softmax(input, dim, dtype=dtype)
+    return y
