@@ -24,6 +24,7 @@ from tools.simulated.tensor import SimMode, SimTensor, raw, simulated
 
 _TUNED_AWAY = {"OutOfResources", "CompileTimeAssertionFailure", "PTXASError"}
 """Errors that the autotuner takes as "too slow"."""
+_GAP = 64 << 10
 
 
 class Session:
@@ -53,7 +54,7 @@ class Session:
         with torch._C.DisableTorchFunction():
             offset = tensor.storage_offset()
             last = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True)) if tensor.numel() else -1
-            memory = torch.empty(offset + last + 1, dtype=tensor.dtype)
+            memory = _guarded(offset + last + 1, tensor.dtype)
             memory.copy_(tensor.detach().as_strided(memory.shape, (1,), 0))
             return simulated(memory.as_strided(tensor.shape, tensor.stride(), offset))
 
@@ -152,3 +153,10 @@ class Session:
         self.launches.append(jit.__name__)
         if not self.noop:
             self.out_of_bounds += [found.to_dict() for found in launch.interpret(jit, grid, values)]
+
+
+def _guarded(count: int, dtype: torch.dtype) -> torch.Tensor:
+    """Memory with nothing of anyone's within `_GAP` bytes, so that no access beyond it is taken for one of a neighbour."""
+    if not count:
+        return torch.empty(0, dtype=dtype)
+    return torch.frombuffer(bytearray(count * dtype.itemsize + 2 * _GAP), dtype=dtype, count=count, offset=_GAP)

@@ -16,8 +16,14 @@ def test_detail_of_our_own_exceptions_is_told():
 
 
 @pytest.mark.parametrize(
-    ("error", "kind"), [(Unsupported("x"), "unsupported"), (torch.OutOfMemoryError("x"), "oom"), (MemoryError(), "oom"), (KeyError("x"), "runtime_error")]
-)  # fmt: skip
+    ("error", "kind"),
+    [
+        (Unsupported("x"), "unsupported"),
+        (torch.OutOfMemoryError("x"), "oom"),
+        (MemoryError(), "oom"),
+        (KeyError("x"), "runtime_error"),
+    ],
+)
 def test_kind_follows_who_made_the_exception(error, kind):
     assert describe(error, HERE)["kind"] == kind
 

@@ -39,6 +39,13 @@ def test_a_load_past_the_end_is_found_poisoned_and_attributed(session: Session) 
     assert got[198:].isnan().all()
 
 
+def test_a_neighbour_hides_nothing(session: Session) -> None:
+    inputs = [session.to_device(torch.ones(200)) for _ in range(8)]
+    for number, x in enumerate(inputs):
+        shift[(2,)](x, inputs[number - 1], 200, 2, BLOCK=128)
+    assert [f["lanes"] for f in session.out_of_bounds] == [58] * 8
+
+
 def test_a_load_before_the_start_is_found(session: Session) -> None:
     x, y = session.to_device(torch.ones(128)), torch.empty(128, device="cuda")
     shift[(1,)](x, y, 128, -1, BLOCK=128)
