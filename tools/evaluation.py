@@ -41,13 +41,16 @@ class CaseResult:
 
 @dataclass
 class TimedSize:
-    """Medians in microseconds; `ci` is the 95 % bootstrap interval of the speedup."""
+    """Medians in microseconds on the device; `ci` is the 95 % bootstrap interval of the speedup."""
 
     case: str
     baseline_us: float
     candidate_us: float
     speedup: float
     ci: list[float]
+    baseline_host_us: float | None = None
+    """What the host needs to enqueue a call, wrapper and launches: no part of the speedup, and self-reported."""
+    candidate_host_us: float | None = None
 
 
 @dataclass

@@ -135,7 +135,7 @@ class Judge:
         return {}
 
     def time(self, request: Message, fds: list[int]) -> Message:
-        return {"us": self.bench.block(request["order"], request["keep"])}
+        return vars(self.bench.block(request["order"], request["keep"], request["stall_us"]))
 
     def rest(self, request: Message, fds: list[int]) -> Message:
         """Gives the memory of a timed size back."""

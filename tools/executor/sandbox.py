@@ -138,7 +138,7 @@ class Sandbox:
         return {}
 
     def do_time(self, request: Message) -> Message:
-        return {"us": self.bench.block(request["order"], request["keep"])}
+        return vars(self.bench.block(request["order"], request["keep"], request["stall_us"]))
 
     def do_give(self, request: Message) -> Message:
         """Writes the results of one of the timed calls that were kept; the arguments only where they are results."""

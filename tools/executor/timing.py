@@ -14,11 +14,11 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import IO
+from typing import IO, Any
 
 from tools.evaluation import TimedSize, Timing
 from tools.executor.channel import Malformed, Message, readable
-from tools.executor.clock import settled
+from tools.executor.clock import Block, settled
 from tools.executor.remote import Cancelled
 from tools.executor.worker import Worker
 
@@ -28,18 +28,25 @@ PAIRS = 12
 """Blocks of each side per size."""
 FEWEST = 8
 """As many where the time is up."""
-BLOCK_US = 20_000.0
-"""Aimed length of a block."""
-CALLS = (4, 40)
+BLOCK_US = 10_000.0
+"""Aimed length of a short block."""
+CALLS = (4, 20)
 """Fewest and most calls in a short block; a long one has twice as many."""
+STALL = 1.5
+"""The device is kept busy so many times as long as the host needs to enqueue a long block."""
+STALL_US = 60_000.0
+"""At most."""
 RESAMPLES = 2000
 FLUSH_BYTES = 256 << 20
-"""At least so much is overwritten before each call: it also keeps the device busy while the host prepares the launch."""
+"""At least so much is overwritten before each call."""
 SLACK_US = 100.0
 """By how much the slope may exceed the claim without a second look: the wrapper's own time on the host."""
 CHECKED = 3
 """Blocks of which one output is checked."""
-METHOD = f"device events, {PAIRS} block pairs in A B B A order, {SETS} input sets in turn, L2 overwritten, median of log ratios"
+METHOD = (
+    f"device events, calls enqueued ahead so that none waits for the host, {PAIRS} block pairs in A B B A order, "
+    f"{SETS} input sets in turn, L2 overwritten, median of log ratios"
+)
 
 Side = Callable[[Message], Message]
 """Asks the judge or the sandbox."""
@@ -47,9 +54,10 @@ Side = Callable[[Message], Message]
 
 @dataclass
 class Blocks:
-    """What one side's blocks took: device microseconds per call as claimed, wall seconds by number of calls."""
+    """What one side's blocks took: device and host microseconds per call as claimed, wall seconds by number of calls."""
 
     us: list[float] = field(default_factory=list)
+    host_us: list[float] = field(default_factory=list)
     wall: dict[int, list[float]] = field(default_factory=dict)
 
     def slope_us(self) -> float:
@@ -82,6 +90,13 @@ def _flock(file: IO[str], kind: int, worker: Worker) -> None:
                 raise Cancelled from None
 
 
+@dataclass
+class Timed(Block):
+    """A block as a side reports it, with the input sets that it was asked for."""
+
+    order: list[int]
+
+
 class Contest:
     """Times one size. `check(kept, values)` has the judge look at a kept output of the candidate."""
 
@@ -90,6 +105,7 @@ class Contest:
         self.check = check
         self.rng = rng
         self.blocks = {name: Blocks() for name in self.sides}
+        self.stall_us = 0.0
 
     def run(self, case: str, deadline: float) -> TimedSize:
         calls = self._calls()
@@ -105,37 +121,42 @@ class Contest:
 
     def _calls(self) -> int:
         """Calls per short block, from a warm-up that also compiles and tunes."""
-        longest = 0.0
+        longest = loop = 0.0
         for name in self.sides:
             self._time(name, 3, [])
-            longest = max(longest, settled(self._time(name, 5, [])[0]))
-        return CALLS[0] if math.isnan(longest) else max(CALLS[0], min(CALLS[1], int(BLOCK_US / max(longest, 1.0))))
+            warm = self._time(name, 5, [])
+            longest, loop = max(longest, settled(warm.us)), max(loop, warm.loop_us)
+        calls = CALLS[0] if math.isnan(longest) else max(CALLS[0], min(CALLS[1], int(BLOCK_US / max(longest, 1.0))))
+        self.stall_us = min(STALL * 2 * calls * loop, STALL_US)
+        return calls
 
-    def _time(self, name: str, calls: int, keep: Sequence[int]) -> tuple[list[float], list[int]]:
+    def _time(self, name: str, calls: int, keep: Sequence[int]) -> Timed:
         order = [self.rng.randrange(SETS) for _ in range(calls)]
-        answer = self.sides[name]({"op": "time", "order": order, "keep": list(keep)})
+        answer = self.sides[name]({"op": "time", "order": order, "keep": list(keep), "stall_us": self.stall_us})
         times = answer.get("us")
         if not isinstance(times, list) or len(times) != calls or not all(type(t) in (int, float) for t in times):
-            return [math.nan], order
-        return times, order
+            times = [math.nan]
+        return Timed(times, _claimed(answer.get("host_us")), _claimed(answer.get("loop_us")), order)
 
     def _block(self, name: str, calls: int, checked: bool) -> None:
         keep = [self.rng.randrange(calls)] if checked else []
         start = time.perf_counter()
-        times, order = self._time(name, calls, keep)
+        timed = self._time(name, calls, keep)
         wall = time.perf_counter() - start
-        if name == "candidate" and math.isnan(settled(times)):
+        if name == "candidate" and math.isnan(settled(timed.us)):
             raise Malformed("times of calls that are no times")
-        self.blocks[name].us.append(settled(times))
+        self.blocks[name].us.append(settled(timed.us))
+        self.blocks[name].host_us.append(timed.host_us)
         self.blocks[name].wall.setdefault(calls, []).append(wall)
         for kept in keep:
-            self.check(kept, order[kept])
+            self.check(kept, timed.order[kept])
 
     def _result(self, case: str) -> TimedSize:
         baseline, candidate = self.blocks["baseline"].us, self.blocks["candidate"].us
         ratios = [math.log(b / c) for b, c in zip(baseline, candidate, strict=True)]
         speedup, ci = interval(ratios, self.rng)
-        return TimedSize(case, statistics.median(baseline), statistics.median(candidate), speedup, ci)
+        host = [statistics.median(self.blocks[name].host_us) for name in ("baseline", "candidate")]
+        return TimedSize(case, statistics.median(baseline), statistics.median(candidate), speedup, ci, *host)
 
     def claim_ok(self) -> bool:
         """Whether the candidate's device times agree with the broker's clock."""
@@ -151,6 +172,11 @@ class Contest:
         overhead = self.blocks["baseline"].slope_us() - statistics.median(self.blocks["baseline"].us)
         claim = statistics.median(self.blocks["candidate"].us)
         return claim, self.blocks["candidate"].slope_us() - max(overhead, 0.0)
+
+
+def _claimed(us: Any) -> float:
+    """Microseconds on the host, 0 for what is no time."""
+    return float(us) if type(us) in (int, float) and 0 <= us < 1e9 else 0.0
 
 
 def interval(log_ratios: Sequence[float], rng: random.Random) -> tuple[float, list[float]]:
