@@ -54,7 +54,7 @@ class Session:
         with torch._C.DisableTorchFunction():
             offset = tensor.storage_offset()
             last = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True)) if tensor.numel() else -1
-            memory = _guarded(offset + last + 1, tensor.dtype)
+            memory = _guarded(int(offset + last + 1), tensor.dtype)
             memory.copy_(tensor.detach().as_strided(memory.shape, (1,), 0))
             return simulated(memory.as_strided(tensor.shape, tensor.stride(), offset))
 
