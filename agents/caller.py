@@ -3,7 +3,8 @@
 import asyncio
 import random
 import time
-from dataclasses import asdict, replace
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
@@ -44,6 +45,19 @@ def again(error: BaseException) -> bool:
     return isinstance(error, CallError) and error.outcome in RETRIABLE
 
 
+Parse = Callable[[Reply], str | None]
+"""How a reply reads, for the record: `ok`, or what is wrong with it."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What all tries of a call have in common."""
+
+    request: Request
+    prompt_sha: str
+    parse: Parse
+
+
 class Caller:
     """Asks a model on behalf of roles. Safe to share between all trajectories of a run; belongs to one event loop."""
 
@@ -58,18 +72,18 @@ class Caller:
         self.slots = asyncio.Semaphore(concurrency)
         self.running: set[asyncio.Task[Reply]] = set()
 
-    async def complete(self, request: Request) -> Reply:
+    async def complete(self, request: Request, parse: Parse = lambda reply: None) -> Reply:
         """The recorded reply where there is one, else the model's. Raises `CallFailed`, `BudgetExhausted` or `Diverged`."""
         request = replace(request, sampling=replace(request.sampling, **self.model.sampling))
         recorded = self.recorder.recorded_call(request.identity)
         if recorded is not None:
             return self._replay(recorded, request)
-        prompt_sha = self.recorder.put_prompt(list(request.messages), list(request.tools))
+        question = Question(request, self.recorder.put_prompt(list(request.messages), list(request.tools)), parse)
         policy = AsyncRetrying(stop=stop_after_attempt(self.tries), wait=self._wait, retry=retry_if_exception(again), reraise=True)
         try:
             async for trial in policy:
                 with trial:
-                    return await self._try(request, prompt_sha, last=trial.retry_state.attempt_number == self.tries)
+                    return await self._try(question, last=trial.retry_state.attempt_number == self.tries)
         except CallError as error:
             raise CallFailed(error.outcome, str(error)) from error
         raise AssertionError("the last trial returns or raises")
@@ -104,15 +118,15 @@ class Caller:
         ceiling = min(self.first_wait_s * 2 ** (state.attempt_number - 1), self.longest_wait_s)
         return ceiling * random.uniform(0.5, 1.0)
 
-    async def _try(self, request: Request, prompt_sha: str, last: bool) -> Reply:
+    async def _try(self, question: Question, last: bool) -> Reply:
         """One try, which runs to its end and onto the record even if whoever asked is cancelled meanwhile."""
         await self.slots.acquire()
         try:
-            hold = await self.ledger.reserve_call(self.model, request)
+            hold = await self.ledger.reserve_call(self.model, question.request)
         except BaseException:
             self.slots.release()
             raise
-        task = asyncio.create_task(self._booked(request, prompt_sha, hold, last))
+        task = asyncio.create_task(self._booked(question, hold, last))
         self.running.add(task)
         task.add_done_callback(self._done)
         return await asyncio.shield(task)
@@ -123,13 +137,13 @@ class Caller:
         if not task.cancelled():
             task.exception()  # Fetched, since nobody else may be left to do so.
 
-    async def _booked(self, request: Request, prompt_sha: str, hold: Hold, last: bool) -> Reply:
+    async def _booked(self, question: Question, hold: Hold, last: bool) -> Reply:
         """Asks the model once and writes the try down before its reply is used."""
         reply: Reply | None = None
         error: CallError | None = None
         start = time.time()
         try:
-            reply = await self.model.complete(request)
+            reply = await self.model.complete(question.request)
             return reply
         except CallError as caught:
             error = caught
@@ -138,16 +152,15 @@ class Caller:
             error = CallError("cancelled", "Cancelled while in flight.")
             raise
         finally:
-            self._book(request, prompt_sha, hold, start, reply, error, last)
+            self._book(question, hold, start, reply, error, last)
 
-    def _book(self, request: Request, prompt_sha: str, hold: Hold, start: float, reply: Reply | None, error: CallError | None,
-              last: bool) -> None:  # fmt: skip
+    def _book(self, question: Question, hold: Hold, start: float, reply: Reply | None, error: CallError | None, last: bool) -> None:
         """An exception that is neither a reply nor a `CallError` is our own fault, and on its way up with its traceback."""
         if reply is None and error is None:
             self.ledger.release(hold)
             return
         try:
-            record = self._record(request, prompt_sha, start, reply, error)
+            record = self._record(question, start, reply, error)
             record.final = error is None or (error.outcome != "cancelled" and (last or not again(error)))
         except BaseException:
             self.ledger.release(hold)
@@ -157,7 +170,8 @@ class Caller:
         finally:
             self.ledger.settle_call(hold, record)
 
-    def _record(self, request: Request, prompt_sha: str, start: float, reply: Reply | None, error: CallError | None) -> CallRecord:
+    def _record(self, question: Question, start: float, reply: Reply | None, error: CallError | None) -> CallRecord:
+        request = question.request
         result: Any = reply or error
         tier = reply.tier if reply else "standard"
         return CallRecord(
@@ -168,7 +182,7 @@ class Caller:
             model_asked=self.model.name,
             model_served=reply.model if reply else None,
             request_sha=request.sha,
-            prompt_sha=prompt_sha,
+            prompt_sha=question.prompt_sha,
             reply_sha=self.recorder.put_reply(asdict(reply)) if reply else None,
             sampling=asdict(request.sampling),
             start=start,
@@ -182,6 +196,7 @@ class Caller:
             usage=result.usage,
             usage_source=result.usage_source,
             tier=tier,
+            parse=question.parse(reply) if reply else None,
             **self._money(request, result.usage, result.usage_source, tier),
         )
 

@@ -117,7 +117,7 @@ class RunStore:
     def write_evaluation(self, identity: Identity, evaluation: Evaluation) -> None:
         self.check()
         body = evaluation.to_dict()
-        self.append("evaluations", {"run": self.run_id, "identity": asdict(identity), "evaluation": body})
+        self.append("evaluations", {"run": self.run_id, "attempt": identity.attempt, "identity": asdict(identity), "evaluation": body})
         self.evaluations[identity.key] = body
         self.event(
             "evaluation", trajectory=identity.trajectory, attempt=identity.attempt, verdict=evaluation.verdict, stage=evaluation.stage

@@ -11,7 +11,7 @@ import prompts
 from agents import feedback, parsing, roles
 from agents.caller import Caller, CallFailed, Diverged
 from agents.ledger import Ledger
-from agents.models.base import OUTAGES, Ancestor, Brief, Identity, Request, Sampling
+from agents.models.base import OUTAGES, Ancestor, Brief, Identity, Reply, Request, Sampling
 from agents.recorder import AttemptRecord, Recorder
 from benchmark.task import Task
 from benchmark.words import describe
@@ -100,14 +100,12 @@ class Context:
         identity = Identity(self.trajectory, role, round, lineage, sample)
         request = Request(prompts.messages(role, **self.variables(brief), **variables), identity, brief, self.sampling)
         try:
-            reply = await self.caller.complete(request)
+            reply = await self.caller.complete(request, lambda reply: self.read(role, identity, reply).parse)
         except CallFailed as failed:
             if failed.outcome in OUTAGES:
                 raise Outage(f"{self.model_name} does not answer ({failed.outcome}). {failed}") from failed
             return unanswered(role, identity, failed.outcome, str(failed))
-        if reply.finish_reason == "declined":
-            return unanswered(role, identity, "declined", reply.text)
-        return self.read(role, identity, reply.text)
+        return self.read(role, identity, reply)
 
     def variables(self, brief: Brief) -> dict[str, Any]:
         """What every prompt may use."""
@@ -121,13 +119,15 @@ class Context:
             "ancestors": [{**asdict(a), "feedback": feedback.text(a.digest)} for a in brief.ancestors],
         }
 
-    def read(self, role: str, identity: Identity, text: str) -> Answer:
+    def read(self, role: str, identity: Identity, reply: Reply) -> Answer:
+        if reply.finish_reason == "declined":
+            return unanswered(role, identity, "declined", reply.text)
         if not roles.find(role).writes:
-            reflection = parsing.reflection(text)
+            reflection = parsing.reflection(reply.text)
             return Answer(role, (identity,), "ok" if reflection.note else "empty", note=reflection.note, lesson=reflection.lesson)
-        parsed = parsing.code(text, self.task.entry_name)
+        parsed = parsing.code(reply.text, self.task.entry_name)
         kernel = self.recorder.put_kernel(parsed.source) if parsed.source is not None else None
-        return Answer(role, (identity,), parsed.outcome, kernel, parsing.strategy(text))
+        return Answer(role, (identity,), parsed.outcome, kernel, parsing.strategy(reply.text))
 
     async def evaluate(self, answer: Answer, *, round: int, lineage: int = 0, sample: int = 0, parents: Sequence[str] = ()) -> Attempt:
         """Judges an answer's candidate, writes evaluation and attempt, and keeps the champion.

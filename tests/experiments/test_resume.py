@@ -12,7 +12,7 @@ import pytest
 from tests.experiments import author, cli
 from tests.servers.wire import WireServer
 
-WORDS = ["scaffold=geak", "rounds=2", "benchmark.tasks=[silu]", "run_id=r"]
+WORDS = ["scaffold=geak", "rounds=3", "benchmark.tasks=[silu]", "run_id=r"]
 
 
 def asked(server: WireServer) -> Counter[str]:
@@ -37,10 +37,14 @@ def test_a_run_killed_in_the_middle_ends_as_if_undisturbed(tmp_path: Path, file:
         assert cli.stop(process, signal.SIGKILL)[0] == -signal.SIGKILL
         logged = Counter(line["prompt_sha"] for line in cli.lines(path, "calls") if line["outcome"] == "ok")
         in_flight = len(server.requests) - logged.total()
+        assert in_flight <= 2
+        assert logged.total() < prompts.total()
         done = cli.run(f"resume={path}")
         assert done.returncode == 0, done.stderr
         assert len(server.requests) == prompts.total() + in_flight
     assert set(asked(server)) == set(prompts)
+    answered = [json.loads((path / "prompts" / f"{sha}.json").read_text())["messages"] for sha in logged]
+    assert [asked(server)[json.dumps(messages)] for messages in answered] == [1] * len(answered)
     assert cli.attempts(path) == expected
     assert [t["end_reason"] for t in cli.lines(path, "trajectories")] == ["rounds"]
 

@@ -1,5 +1,7 @@
 """`ask` and `evaluate`: everything on record, the journal first, and no champion lost."""
 
+from dataclasses import replace
+
 import pytest
 
 from agents.caller import Diverged
@@ -67,6 +69,16 @@ async def test_a_candidate_that_could_not_be_judged_is_judged_again() -> None:
 
     again = await generated(context(lambda _: "not asked", recorder, Mended(), limits))
     assert again["verdict"] == "pass"
+
+
+async def test_a_call_is_on_record_with_how_its_reply_was_read() -> None:
+    replies: dict[str, str | Reply] = {"generator": "No.", "repairer": Reply("not mine", "m", finish_reason="declined"), "reflector": ""}
+    ctx = context(lambda r: replies[r.identity.role])
+    attempt = await generated(ctx)
+    more = {"note": "", "author": 1, "authors": 1, "rounds_left": 0}
+    for role in ("repairer", "reflector"):
+        await ctx.ask(role, replace(ctx.brief(role, attempt), parent="# code"), round=1, **more)
+    assert [call.parse for call in ctx.recorder.calls] == ["no fenced code block", "declined: not mine", "empty"]
 
 
 async def test_declining_is_told_apart_from_failing() -> None:
