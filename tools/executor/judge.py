@@ -4,7 +4,6 @@ Started by the broker with `-m`; one request at a time; ends when the broker han
 """
 
 import contextlib
-import inspect
 import math
 import mmap
 import os
@@ -21,9 +20,10 @@ from benchmark.errors import UserError
 from benchmark.task import Arguments, Check, Oracle, Task
 from tools import platforms
 from tools.executor import syscalls
+from tools.executor.arguments import bind, memory_of, same_bytes, tensors_in
 from tools.executor.channel import Channel, Closed, Message
 from tools.executor.clock import Bench
-from tools.executor.wire import BadLayout, Node, Overflow, Region, span
+from tools.executor.wire import BadLayout, Node, Overflow, Region
 
 CACHE_BYTES = 2 << 30
 DRAWN = 4
@@ -66,11 +66,11 @@ class Judge:
         self.sent = (self._key(request), arguments)
         self.sending.clear()
         assert self.task is not None
-        positional, keywords = _bind(self.task, arguments)
+        positional, keywords = bind(self.task, arguments)
         return {
             "args": [self.sending.write(value) for value in positional.values()],
             "kwargs": {name: self.sending.write(value) for name, value in keywords.items()},
-            "empty": any(t.numel() == 0 for t in oracle.flattened(list(_only_tensors(arguments)))),
+            "empty": any(t.numel() == 0 for t in tensors_in(arguments)),
         }
 
     def check(self, request: Message, fds: list[int]) -> Message:
@@ -121,12 +121,12 @@ class Judge:
         """Takes the inputs that were sent last as one of several sets for the baseline, as `Sandbox.do_load` does."""
         assert self.task is not None
         assert self.sent is not None
-        flat = [_flat(tensor) for tensor in _only_tensors(self._bound(self.sent[1]))]
+        flat = [memory_of(tensor) for tensor in tensors_in(self._bound(self.sent[1]))]
         if request["set"] == 0:
             values = iter(flat)
             buffers: list[torch.Tensor] = []
             positional, keywords = (
-                {n: self._buffered(v, values, buffers) for n, v in part.items()} for part in _bind(self.task, self.sent[1])
+                {n: self._buffered(v, values, buffers) for n, v in part.items()} for part in bind(self.task, self.sent[1])
             )
             call = partial(self.task.reference, *positional.values(), **keywords)
             self.bench = Bench(call, buffers, [[b.clone() for b in buffers]], request["flush"])
@@ -154,7 +154,7 @@ class Judge:
     def _bound(self, arguments: Arguments) -> Arguments:
         """In the order in which they are sent: positional ones first."""
         assert self.task is not None
-        positional, keywords = _bind(self.task, arguments)
+        positional, keywords = bind(self.task, arguments)
         return positional | keywords
 
     def _placed(self, value: Any) -> Any:
@@ -200,7 +200,7 @@ class Judge:
         if isinstance(node, dict) and isinstance(node.get("l"), list) and len(node["l"]) <= 64:
             return [self._result(item, after) for item in node["l"]]
         if isinstance(node, dict) and type(node.get("a")) is int:
-            tensors = list(_only_tensors(after))
+            tensors = list(tensors_in(after))
             return tensors[node["a"]] if 0 <= node["a"] < len(tensors) else None
         return self.returned.read(node)
 
@@ -209,47 +209,10 @@ class Judge:
         for name, value in after.items():
             if name in self.task.contract.mutates or name not in sent:
                 continue
-            for old, new in zip(_only_tensors(sent[name]), _only_tensors(value), strict=True):
-                if new is None or old.shape != new.shape or old.dtype != new.dtype or not _same_bytes(old, new.to(old.device)):
+            for old, new in zip(tensors_in(sent[name]), tensors_in(value), strict=True):
+                if new is None or old.shape != new.shape or old.dtype != new.dtype or not same_bytes(old, new.to(old.device)):
                     return name
         return None
-
-
-def _bind(task: Task, arguments: Arguments) -> tuple[Arguments, Arguments]:
-    """Positional arguments in the order of the signature, and keyword-only ones; defaults fill gaps between positional ones."""
-    positional: Arguments = {}
-    keywords: Arguments = {}
-    gap: Arguments = {}
-    for name, parameter in inspect.signature(task.reference).parameters.items():
-        if parameter.kind is parameter.KEYWORD_ONLY:
-            if name in arguments:
-                keywords[name] = arguments[name]
-        elif name in arguments:
-            positional |= gap | {name: arguments[name]}
-            gap = {}
-        else:
-            gap[name] = parameter.default
-    return positional, keywords
-
-
-def _only_tensors(value: Any) -> Any:
-    if isinstance(value, torch.Tensor):
-        yield value
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _only_tensors(item)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _only_tensors(item)
-
-
-def _flat(tensor: torch.Tensor) -> torch.Tensor:
-    """The memory between the first and the last element."""
-    return tensor.as_strided((span(list(tensor.shape), list(tensor.stride())),), (1,), tensor.storage_offset())
-
-
-def _same_bytes(old: torch.Tensor, new: torch.Tensor) -> bool:
-    return torch.equal(old.contiguous().reshape(-1).view(torch.uint8), new.contiguous().reshape(-1).view(torch.uint8))
 
 
 def _trivial(truth: Oracle) -> bool:

@@ -1,0 +1,47 @@
+"""The arguments of a call: in the order of the signature, their tensors, and the memory behind these."""
+
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from benchmark.task import Arguments, Task
+from tools.executor.wire import span
+
+
+def bind(task: Task, arguments: Arguments) -> tuple[Arguments, Arguments]:
+    """Positional arguments in the order of the signature, and keyword-only ones; defaults fill gaps between positional ones."""
+    positional: Arguments = {}
+    keywords: Arguments = {}
+    gap: Arguments = {}
+    for name, parameter in inspect.signature(task.reference).parameters.items():
+        if parameter.kind is parameter.KEYWORD_ONLY:
+            if name in arguments:
+                keywords[name] = arguments[name]
+        elif name in arguments:
+            positional |= gap | {name: arguments[name]}
+            gap = {}
+        else:
+            gap[name] = parameter.default
+    return positional, keywords
+
+
+def tensors_in(value: Any) -> Iterator[torch.Tensor]:
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from tensors_in(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from tensors_in(item)
+
+
+def memory_of(tensor: torch.Tensor) -> torch.Tensor:
+    """The memory between the first and the last element."""
+    return tensor.as_strided((span(list(tensor.shape), list(tensor.stride())),), (1,), tensor.storage_offset())
+
+
+def same_bytes(old: torch.Tensor, new: torch.Tensor) -> bool:
+    return torch.equal(old.contiguous().reshape(-1).view(torch.uint8), new.contiguous().reshape(-1).view(torch.uint8))
