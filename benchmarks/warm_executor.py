@@ -13,6 +13,8 @@ import tempfile
 import time
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
 from benchmark.suites import find
 from tools.executor.local import LocalExecutor
 from tools.settings import Settings
