@@ -31,6 +31,8 @@ FRESH, REPLAY, TIMED = 1, 2, 3
 """Added to the seed: new values for the same memory, for the replay without launches, for timing."""
 FATAL = frozenset({"compile_error", "unsupported", "oom"})
 """Errors after which no further case is tried."""
+OURS = frozenset({"task_invalid", "infra_error"})
+"""Not the candidate's doing: no verdict is found by them, whatever was asked."""
 NUMBERS = ("max_abs", "rel_rms", "worst_index", "matched", "tolerance", "first_index")
 
 
@@ -166,7 +168,7 @@ class Course:
             if again and result.ok:
                 result = self._call(case, self.settings.seed + FRESH, again=True)
         except Stop as stop:
-            if stop.failure.kind in ("task_invalid", "infra_error"):
+            if stop.failure.kind in OURS:
                 raise
             self.failures[name], usable = stop, False
             result = CaseResult(name, case["held_out"], False, kind=stop.failure.kind, message=stop.failure.message)
@@ -235,7 +237,9 @@ class Course:
             shown = "a case that is not shown" if case["held_out"] else f"case {case['name']}"
             try:
                 _, answer = self._answered(case, self.settings.seed + REPLAY, noop=True)
-            except Stop:
+            except Stop as stop:
+                if stop.failure.kind in OURS:
+                    raise
                 # Without its launches it hangs or crashes: it needs them.
                 return
             if answer.get("error"):
