@@ -6,9 +6,13 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
+from tools.executor.wire import DTYPES
+
 UNWRITTEN = {
     torch.empty, torch.empty_like, torch.empty_strided, torch.empty_permuted, torch.Tensor.new_empty, torch.Tensor.new_empty_strided,
 }  # fmt: skip
+SENT = frozenset(DTYPES.values())
+"""Dtypes that a result may have; the others have no fill."""
 
 
 class Poison(TorchFunctionMode):
@@ -20,7 +24,7 @@ class Poison(TorchFunctionMode):
 
 
 def _filled(tensor: torch.Tensor) -> torch.Tensor:
-    if tensor.layout is not torch.strided or tensor.is_quantized or tensor.device.type == "meta":
+    if tensor.layout is not torch.strided or tensor.device.type == "meta" or tensor.dtype not in SENT:
         return tensor
     with torch.no_grad():
         if tensor.dtype.is_floating_point or tensor.dtype.is_complex:

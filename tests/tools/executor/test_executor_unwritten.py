@@ -47,6 +47,12 @@ def test_every_way_to_fresh_memory_is_poisoned(make):
         assert make(torch.ones(3)).isnan().all()
 
 
+@pytest.mark.parametrize("options", [{"dtype": torch.float4_e2m1fn_x2}, {"device": "meta"}, {"layout": torch.sparse_coo}])
+def test_memory_that_holds_no_result_is_left_alone(options):
+    with Poison():
+        assert torch.empty(3, **options).shape == (3,)
+
+
 def test_values_that_were_given_stay():
     with Poison():
         assert torch.zeros(3).eq(0).all()
