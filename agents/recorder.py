@@ -37,12 +37,12 @@ class CallRecord:
     cost_usd: float | None
     """None where the price or the usage is unknown; then `cost_upper` bounds it."""
     cost_upper: float | None
+    tokens_upper: int | None = None
+    """Set where the usage is unknown or partial: what counts against a token budget."""
     parse: str | None = None
     """How the reply was read: `ok`, or what is wrong with it; None without a reply, or where nobody said."""
     final: bool = True
     """Whether no further try of this call follows in the same start of the run."""
-    tokens_upper: int | None = None
-    """Set where the usage is unknown or partial: what counts against a token budget."""
 
 
 @dataclass
