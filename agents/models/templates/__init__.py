@@ -1,4 +1,12 @@
-"""The embedded model: a rule-based author that traces the reference and writes Triton. It needs no key and no network."""
+"""The embedded model: a rule-based author that traces the reference and writes Triton. It needs no key and no network.
+
+| step | modules |
+|---|---|
+| trace: the reference, called in every way that matters, becomes the author's graph | `trace`, `calls`, `patterns`, `dtypes`, `lower`, `graph`, `quiet` |
+| emit: the graph is cut into stages, and each becomes a kernel and a launch | `schedule`, `kernels`, `rows`, `products`, `ops`, `plans`, `prelude`, `emit` |
+| search: launch parameters | `search` |
+| answer: every role's reply; defects planted and mended | `answer`, `flaws` |
+"""
 
 import asyncio
 import math
@@ -13,6 +21,8 @@ from benchmark.task import Task
 BYTES_PER_TOKEN = 4
 """Tokens are counted, not billed: one per four bytes of UTF-8, rounded up, of all messages and of the reply."""
 OPTIONS = ("flaws", "seed")
+THREAD = ThreadPoolExecutor(1, "templates")
+"""One for all instances of a process: torch traces in one thread at a time."""
 
 
 class Templates:
@@ -34,25 +44,21 @@ class Templates:
             raise UserError(f"model_args.seed={seed!r} is not a whole number: give one such as 0.")
         self.seed = seed
         self.tasks = tasks
-        self.authors: dict[str, Any] = {}
-        self.thread = ThreadPoolExecutor(1, "templates")
 
     async def complete(self, request: Request) -> Reply:
         """The answer to a brief; a task or role that it cannot do is declined, with the reason as text."""
-        return await asyncio.get_running_loop().run_in_executor(self.thread, self.answer, request)
+        return await asyncio.get_running_loop().run_in_executor(THREAD, self.answer, request)
 
     async def close(self) -> None:
-        self.thread.shutdown(wait=True, cancel_futures=True)
+        """Nothing is held: the thread serves the other instances too."""
 
     def answer(self, request: Request) -> Reply:
         from agents.models.templates.answer import Author
         from agents.models.templates.graph import Declined
 
-        task_id = request.brief.task_id
-        if task_id not in self.authors:
-            self.authors[task_id] = Author(self.tasks(task_id), self.flaws, self.seed)
+        author = Author(self.tasks(request.brief.task_id), self.flaws, self.seed)
         try:
-            text, finish = self.authors[task_id].answer(request), "stop"
+            text, finish = author.answer(request), "stop"
         except Declined as reason:
             text, finish = f"I decline: {reason}.\n", "declined"
         usage = Usage(input=sum(tokens(m["content"]) for m in request.messages), output=tokens(text))

@@ -3,15 +3,16 @@
 import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from functools import cache
 
 from agents.models.base import Brief, Identity, Request
 from agents.models.templates import emit, flaws, search
-from agents.models.templates.calls import complete
+from agents.models.templates.calls import Reference, complete
 from agents.models.templates.graph import Declined
 from agents.models.templates.patterns import Traced
 from agents.models.templates.search import Parameters
 from agents.models.templates.trace import read
-from benchmark.task import Task
+from benchmark.task import Case, Task
 
 LAUNCHES = frozenset({"compile_error", "launch_error", "timeout", "oom"})
 """Verdicts that other launch parameters may mend."""
@@ -24,7 +25,6 @@ class Author:
     task: Task
     flaws: float
     seed: int
-    patterns: list[Traced] | None = None
 
     def answer(self, request: Request) -> str:
         """The reply's text. Raises `Declined`."""
@@ -39,10 +39,8 @@ class Author:
 
     def write(self, parameters: Parameters, core: bool = False) -> str:
         """The module; `core`: only what the visible cases need."""
-        if self.patterns is None:
-            calls = [complete(self.task.reference, c.arguments(self.task.id, 0)) for c in self.task.cases if not c.held_out]
-            self.patterns = read(self.task.reference, calls)
-        return emit.write(self.task, [p for p in self.patterns if p.needed or not core], parameters)
+        known = patterns(self.task.id, self.task.reference, self.task.cases)
+        return emit.write(self.task, [p for p in known if p.needed or not core], parameters)
 
     def fresh(self, parameters: Parameters, identity: Identity) -> str:
         """A module of the author's own, flawed with the probability that was asked for."""
@@ -141,6 +139,12 @@ class Author:
     def approach(self) -> str:
         core = self.write(Parameters(), core=True)
         return ", ".join(text for helper, text in APPROACHES.items() if f"    {helper}(" in core)
+
+
+@cache
+def patterns(task_id: str, reference: Reference, cases: tuple[Case, ...]) -> list[Traced]:
+    """What the visible cases show. It takes seconds, so a process reads each task once, whatever it runs."""
+    return read(reference, [complete(reference, c.arguments(task_id, 0)) for c in cases if not c.held_out])
 
 
 APPROACHES = {

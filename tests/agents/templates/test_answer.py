@@ -1,3 +1,4 @@
+import asyncio
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from agents.models.templates import Templates
 from agents.models.templates.search import Parameters, read
 from benchmark import suites
 from benchmark.errors import UserError
+from benchmark.task import Task
 from tests.agents.templates.operators import NORMALISED, SWISH, task
 
 ROOT = Path(__file__).parents[3]
@@ -55,6 +57,14 @@ async def test_the_same_request_is_answered_the_same_and_others_differ() -> None
     other = await ask(model(0.5), "generator", sample=4)
     assert first.text == second.text
     assert source(first) != source(other)
+
+
+async def test_several_models_of_one_process_trace_at_once() -> None:
+    def fresh(power: float) -> Task:
+        return task(lambda x: torch.tanh(x) ** power + torch.softmax(x, -1), lambda d: {"x": d.normal(5, 7)})
+
+    replies = await asyncio.gather(*(ask(model(operator=fresh(1.5 + i)), "generator") for i in range(6)))
+    assert [r.finish_reason for r in replies] == ["stop"] * 6
 
 
 @pytest.mark.slow
