@@ -1,11 +1,11 @@
 """The embedded model: a rule-based author that traces the reference and writes Triton. It needs no key and no network.
 
-| step | modules |
-|---|---|
-| trace: the reference, called in every way that matters, becomes the author's graph | `trace`, `calls`, `patterns`, `dtypes`, `lower`, `graph`, `quiet` |
-| emit: the graph is cut into stages, and each becomes a kernel and a launch | `schedule`, `kernels`, `rows`, `products`, `ops`, `plans`, `prelude`, `emit` |
-| search: launch parameters | `search` |
-| answer: every role's reply; defects planted and mended | `answer`, `flaws` |
+- trace (`trace`, `calls`, `patterns`, `dtypes`, `lower`, `graph`, `quiet`): the reference, called in every way that matters, becomes
+  the author's own graph
+- emit (`emit`, `plans`, `schedule`, `kernels`, `rows`, `products`, `ops`, `prelude`): the graph is cut into stages, and each becomes a
+  kernel and its launch
+- search (`search`): launch parameters
+- answer (`answer`, `flaws`): every role's reply; defects planted and mended
 """
 
 import asyncio

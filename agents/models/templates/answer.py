@@ -104,7 +104,8 @@ class Author:
         if parameters is None:
             return self.sample(brief, identity)
         names = self.used(parameters)
-        chosen, written = self.unseen(brief, search.neighbours(parameters, names, search.chance(identity, self.seed, "step")), identity)
+        rng, first = search.chance(identity, self.seed, "step"), identity.lineage + identity.sample
+        chosen, written = self.unseen(brief, search.neighbours(parameters, names, rng, first), identity)
         origin = f"from {start.attempt}" if start else "from the parent"
         return candidate(f"{origin}: {search.changes(parameters, chosen)}", "One step from the best module so far.", written)
 
@@ -161,7 +162,8 @@ def _numbers(case: dict[str, object]) -> str:
 
 
 def _volume(parameters: Parameters) -> int:
-    return sum(math.prod(v) if isinstance(v, tuple) else v for v in asdict(parameters).values())
+    """Elements in all kinds of tiles; `fill` is none of them."""
+    return sum(math.prod(v) if isinstance(v, tuple) else v for n, v in asdict(parameters).items() if n != "fill")
 
 
 def candidate(strategy: str, rationale: str, source: str) -> str:

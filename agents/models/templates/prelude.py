@@ -169,6 +169,8 @@ def _matmul(kernel, size, left, right, operands, kind, acc, **rest):
         dot, total = (_TL[left[0].dtype] if len(dtypes) == 1 else tl.float32), tl.float32
     bm, bn, bk = (16, 16, 16) if wide else IEEE_TILE if dot == tl.float32 else TILE
     bm, bn, bk = min(bm, max(_power(m), 16)), min(bn, max(_power(n), 16)), min(bk, max(_power(k), 32 if dot == tl.int8 else 16))
+    while bm * bn > 64 * 64 and batch * triton.cdiv(m, bm) * triton.cdiv(n, bn) < FILL:
+        bm, bn = (bm // 2, bn) if bm >= bn else (bm, bn // 2)
     walked = [s for t, b, i, j, looked in operands for s in (*_strides(t, (*b, *i, *j)), *_strides(t, looked))]
     grid = (triton.cdiv(m, bm) * triton.cdiv(n, bn), batch)
     meta = {"DOT": dot, "SUM": total, "WIDE": wide, "BM": bm, "BN": bn, "BK": bk, "GROUP": 8}

@@ -28,8 +28,10 @@ class Parameters:
     """Most chunks that a reduction of everything is split into."""
     across: int = 32
     """Rows per program where neighbouring rows lie side by side in memory."""
-    tile: tuple[int, int, int] = (128, 128, 32)
-    """M, N and K of a product's tile."""
+    tile: tuple[int, int, int] = (128, 128, 64)
+    """M, N and K of a product's tile, at most."""
+    fill: int = 128
+    """Programs that a product is cut into at least, by halving its tile: about as many as a large device runs at once."""
     ieee_tile: tuple[int, int, int] = (32, 32, 32)
     """The same for fp32 without TF32, which is computed without tensor cores and compiles slowly."""
     stages: int = 3
@@ -46,7 +48,8 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "sweep": (1024, 2048, 4096, 8192),
     "parts": (128, 256, 512, 1024),
     "across": (16, 32, 64),
-    "tile": ((64, 64, 32), (64, 128, 32), (128, 64, 32), (64, 64, 64), (128, 128, 32), (128, 128, 64), (128, 256, 64)),
+    "tile": ((64, 64, 32), (64, 64, 64), (128, 128, 32), (128, 128, 64), (128, 256, 64)),
+    "fill": (1, 64, 128, 256),
     "ieee_tile": ((32, 32, 16), (32, 32, 32), (64, 32, 32), (64, 64, 16), (64, 64, 32)),
     "stages": (2, 3, 4),
 }
@@ -55,9 +58,9 @@ USES = {
     "_elementwise": ("block", "warps"),
     "_rows": ("once", "row_tile", "sweep", "across", "warps"),
     "_split": ("parts",),
-    "_matmul": ("tile", "ieee_tile", "stages"),
+    "_matmul": ("tile", "fill", "stages", "ieee_tile"),
 }
-"""The parameters that a module's helpers read."""
+"""The parameters that a module's helpers read, those that matter most first."""
 
 
 def read(source: str) -> Parameters | None:
@@ -90,14 +93,17 @@ def fresh(names: Sequence[str], rng: random.Random, first: bool) -> Iterator[Par
         yield replace(Parameters(), **{n: rng.choice(CHOICES[n]) for n in names})
 
 
-def neighbours(start: Parameters, names: Sequence[str], rng: random.Random) -> Iterator[Parameters]:
-    """Single steps from `start` in random order, then pairs of steps."""
-    steps = []
-    for name in names:
+def neighbours(start: Parameters, names: Sequence[str], rng: random.Random, first: int = 0) -> Iterator[Parameters]:
+    """Single steps from `start`, beginning with the name at `first`, then pairs of steps.
+
+    Authors that write at the same time begin with different names, and so do not repeat each other.
+    """
+    steps: list[dict[str, Any]] = []
+    for name in (names[(first + i) % len(names)] for i in range(len(names))):
         choices = CHOICES[name]
         at = choices.index(getattr(start, name)) if getattr(start, name) in choices else len(choices) // 2
-        steps += [{name: choices[i]} for i in (at - 1, at + 1) if 0 <= i < len(choices)]
-    rng.shuffle(steps)
+        there = [{name: choices[i]} for i in (at - 1, at + 1) if 0 <= i < len(choices)]
+        steps += rng.sample(there, len(there))
     yield from (replace(start, **step) for step in steps)
     pairs = [a | b for a in steps for b in steps if a.keys() != b.keys()]
     rng.shuffle(pairs)

@@ -9,11 +9,11 @@ import torch
 from agents import parsing
 from agents.models.base import Ancestor, Brief, Identity, Reply, Request
 from agents.models.templates import Templates
-from agents.models.templates.search import Parameters, read
+from agents.models.templates.search import CHOICES, Parameters, read
 from benchmark import suites
 from benchmark.errors import UserError
 from benchmark.task import Task
-from tests.agents.templates.operators import NORMALISED, SWISH, task
+from tests.agents.templates.operators import DENSE, NORMALISED, SWISH, task
 
 ROOT = Path(__file__).parents[3]
 
@@ -117,6 +117,15 @@ async def test_a_launch_that_asks_for_too_much_gets_smaller() -> None:
     assert was is not None
     assert now is not None
     assert was != now
+
+
+async def test_a_product_gets_smaller_down_to_the_smallest_tile() -> None:
+    author, tiles = model(operator=DENSE), []
+    parent = source(await ask(author, "generator"))
+    for round in range(2, 6):
+        tiles.append(read(parent).tile)  # type: ignore[union-attr]
+        parent = source(await ask(author, "repairer", round, parent=parent, digest={"verdict": "oom"}))
+    assert tiles == list(reversed(CHOICES["tile"][:4]))
 
 
 async def test_its_own_sound_module_that_fails_is_declined() -> None:

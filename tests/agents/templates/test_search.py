@@ -31,6 +31,12 @@ def test_a_neighbour_differs_in_one_step_and_pairs_follow() -> None:
     assert {changes(Parameters(), p).count("->") for p in proposals[4:]} == {2}
 
 
+def test_lineages_begin_with_different_parameters_and_the_first_with_what_matters_most() -> None:
+    names = used("\n    _matmul(k, x)\n")
+    starts = [changes(Parameters(), next(neighbours(Parameters(), names, random.Random(0), first))).split()[0] for first in range(3)]
+    assert starts == ["tile", "fill", "stages"]
+
+
 def test_the_fastest_passing_ancestor_is_the_start() -> None:
     chosen = best([ancestor("a", 1.5), ancestor("b", 2.5), ancestor("c", 9.0, "wrong_numeric"), ancestor("d", None, modelled=50.0)])
     assert chosen is not None
