@@ -1,6 +1,7 @@
 """Shared by all tests: GPU tests skip with a reason where there is no GPU, and no key of the machine's is in a test's reach."""
 
 import os
+import random
 
 import pytest
 
@@ -8,7 +9,27 @@ for name in [n for n in os.environ if n.endswith("_API_KEY") or n.startswith("LA
     del os.environ[name]
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--slow-sample", type=int, help="run at most so many of the slow tests, drawn with --slow-seed")
+    parser.addoption("--slow-seed", type=int, default=0)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    sample(config, items)
+    skip_without_gpu(items)
+
+
+def sample(config: pytest.Config, items: list[pytest.Item]) -> None:
+    count, seed = config.getoption("--slow-sample"), config.getoption("--slow-seed")
+    slow = [item for item in items if item.get_closest_marker("slow")]
+    if count is not None and count < len(slow):
+        kept = set(random.Random(seed).sample([item.nodeid for item in slow], count))
+        left_out = [item for item in slow if item.nodeid not in kept]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in set(left_out)]
+
+
+def skip_without_gpu(items: list[pytest.Item]) -> None:
     marked = [item for item in items if item.get_closest_marker("gpu")]
     if not marked:
         return
