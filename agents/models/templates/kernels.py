@@ -150,6 +150,8 @@ class Tile:
         if all(a.op in ("const", "size", "scalar") for a in node.args):
             texts[0] = self.wrap(texts[0] if texts[0].count("(") == 0 else values[0][0], node.kind)
         text = function.text.format(*texts)
+        if text.isidentifier():  # a cast within a kind: no line of its own, so that equal kernels have equal texts
+            return text, deps
         if node.name in ("relu", "sign", "where") and node.kind == "f":
             text = f"({text}).to(ACC)"
         return self.new(text, deps), deps
