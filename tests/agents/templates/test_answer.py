@@ -1,6 +1,9 @@
 import asyncio
+import inspect
+import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +12,7 @@ import torch
 from agents import parsing
 from agents.models.base import Ancestor, Brief, Identity, Reply, Request
 from agents.models.templates import Templates
+from agents.models.templates.answer import Author
 from agents.models.templates.search import CHOICES, Parameters, read
 from benchmark import suites
 from benchmark.errors import UserError
@@ -179,13 +183,28 @@ def test_bad_options_are_a_sentence(args: dict[str, object], word: str) -> None:
 def test_no_file_of_the_agents_names_a_task() -> None:
     texts = {path: path.read_text() for path in (ROOT / "agents").rglob("*") if path.suffix in (".py", ".json", ".j2")}
     for suite in suites.names():
-        names = [t.name for t in suites.load(suite).tasks]
         # Names that are PyTorch's own operators are mathematics; a task's id, or a name of the suite's making, is not.
-        made = [n for n in names if not hasattr(torch.ops.aten, n)]
+        made = [t.name for t in suites.load(suite).tasks if not hasattr(torch.ops.aten, t.name)]
         assert made
         for path, text in texts.items():
-            assert f"{suite}/" not in text, path
-            assert not [n for n in made if f'"{n}"' in text or f"'{n}'" in text], path
+            assert not [n for n in (f"{suite}/", *made) if n in text], path
+
+
+QUICK = ("gelu", "silu", "matmul")
+"""Tasks that are traced in a moment."""
+
+
+@pytest.mark.parametrize(
+    "known", [pytest.param(t, id=t.name, marks=() if t.name in QUICK else pytest.mark.slow) for t in suites.load("quick").tasks]
+)
+def test_a_task_under_other_names_gets_the_same_module(known: Task) -> None:
+    def operator(*args: object, **kwargs: object) -> object:
+        return known.reference(*args, **kwargs)
+
+    operator.__signature__ = inspect.signature(known.reference)  # type: ignore[attr-defined]
+    renamed = replace(known, id="own/operator", category="", source="", reference=operator, entry="operator")
+    theirs, ours = (Author(t, 0.0, 0).write(Parameters()) for t in (known, renamed))
+    assert ours == re.sub(rf"^(def |\"\"\"){known.entry_name}\b", r"\1operator", theirs, flags=re.MULTILINE)
 
 
 def test_default_parameters_are_the_first_proposal() -> None:
