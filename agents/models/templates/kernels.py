@@ -10,7 +10,7 @@ from agents.models.templates.schedule import Axis, Index, Looked, Stage, operand
 
 RESULT = "RESULT"
 """Stands for the tensor that a stage writes."""
-NEUTRAL = {"sum": "0", "prod": "1", "any": "0", "all": "1", "max": 'float("-inf")', "min": 'float("inf")'}
+NEUTRAL = {"sum": "0", "prod": "1", "any": "0", "max": 'float("-inf")', "min": 'float("inf")'}
 WHOLE = {"max": "-9223372036854775807", "min": "9223372036854775807"}
 RESERVED = frozenset(
     {"tl", "triton", "libdevice", "rows", "cols", "start", "batch", "acc", "at", "bt", "k", "R", "B", "left", "right", "pid"}

@@ -135,11 +135,16 @@ class Lowering:
         quotient = self.pool.point("div", self.node(a), self.node(b), kind="f")
         return self.pool.point(rounding_mode, quotient, kind="f")
 
+    # The next three are met in place only: tracing decomposes the others.
+
     def op_floor_divide(self, fx: Fx, a: Any, b: Any) -> Node:
         return self.op_div(fx, a, b, "floor")
 
-    def op_rsub(self, fx: Fx, a: Any, b: Any, alpha: Any = 1) -> Node:
-        return self.point(fx, "sub", b, a, alpha=alpha)
+    def op_clamp_min(self, fx: Fx, x: Any, low: Any) -> Node:
+        return self.op_clamp(fx, x, low)
+
+    def op_clamp_max(self, fx: Fx, x: Any, high: Any) -> Node:
+        return self.op_clamp(fx, x, None, high)
 
     def op_round(self, fx: Fx, x: Any, decimals: int = 0) -> Node:
         if decimals:
@@ -152,12 +157,6 @@ class Lowering:
             if bound is not None:
                 node = self.pool.point(name, node, self.node(bound), kind=self.kind(fx))
         return node
-
-    def op_clamp_min(self, fx: Fx, x: Any, low: Any) -> Node:
-        return self.op_clamp(fx, x, low)
-
-    def op_clamp_max(self, fx: Fx, x: Any, high: Any) -> Node:
-        return self.op_clamp(fx, x, None, high)
 
     def op_pow(self, fx: Fx, a: Any, b: Any) -> Node:
         base, kind = self.node(a), self.kind(fx)
@@ -211,15 +210,6 @@ class Lowering:
     def op_full_like(self, fx: Fx, x: Any, value: Any, **_: Any) -> Node:
         return self.op_full(fx, [], value)
 
-    def op_zeros_like(self, fx: Fx, *_: Any, **__: Any) -> Node:
-        return self.op_full(fx, [], 0)
-
-    def op_ones_like(self, fx: Fx, *_: Any, **__: Any) -> Node:
-        return self.op_full(fx, [], 1)
-
-    op_zeros = op_zeros_like
-    op_ones = op_ones_like
-
     def op_iota(self, fx: Fx, length: Any, start: Any = 0, step: Any = 1, **_: Any) -> Node:
         return self._range(fx, start, step)
 
@@ -268,15 +258,9 @@ class Lowering:
         return self.reduction(fx, "argmin", x, dim, keepdim)
 
     def op_any(self, fx: Fx, x: Any, dims: Any = None, keepdim: bool = False) -> Node:
-        return self._truth("any", x, dims, keepdim)
-
-    def op_all(self, fx: Fx, x: Any, dims: Any = None, keepdim: bool = False) -> Node:
-        return self._truth("all", x, dims, keepdim)
-
-    def _truth(self, name: str, x: Any, dims: Any, keep: bool) -> Node:
         node = self.node(x)
         node = node if node.kind == "b" else self.pool.point("cast", node, kind="b")
-        return self.pool.reduce(name, node, self.dims(node, dims), "b", keep)
+        return self.pool.reduce("any", node, self.dims(node, dims), "b", keepdim)
 
     def op_max(self, fx: Fx, x: Any, dim: Any = None, keepdim: bool = False) -> Any:
         return self._extremum(fx, "max", x, dim, keepdim)
@@ -314,27 +298,12 @@ class Lowering:
 
     op_bmm = op_mm
 
-    def op_mv(self, fx: Fx, a: Any, b: Any) -> Node:
-        return self.pool.reduce("sum", self.pool.point("mul", self.node(a), self.node(b), kind=self.kind(fx)), (-1,), self.kind(fx))
-
-    op_dot = op_mv
-
     # Views.
 
     def op_permute(self, fx: Fx, x: Any, order: list[int]) -> Node:
         node = self.node(x)
         order = [d % len(order) for d in order]
         return self.pool.view(node, self.shape(fx), tuple(order.index(i) for i in range(len(order))))
-
-    op_transpose_copy = op_permute
-
-    def op_transpose(self, fx: Fx, x: Any, a: int, b: int) -> Node:
-        order = list(range(len(self.node(x).shape)))
-        order[a], order[b] = order[b], order[a]
-        return self.op_permute(fx, x, order)
-
-    def op_t(self, fx: Fx, x: Any) -> Node:
-        return self.op_permute(fx, x, list(range(len(self.node(x).shape)))[::-1])
 
     def op_unsqueeze(self, fx: Fx, x: Any, dim: int) -> Node:
         node = self.node(x)
@@ -351,7 +320,7 @@ class Lowering:
     def op_view(self, fx: Fx, x: Any, *_: Any) -> Node:
         return reshape(self.pool, self.node(x), self.shape(fx))
 
-    op_reshape = op__unsafe_view = op_squeeze = op__reshape_copy = op_view_copy = op_view
+    op__unsafe_view = op_squeeze = op__reshape_copy = op_view_copy = op_view
 
     def op_slice(self, fx: Fx, x: Any, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Node:
         node = self.node(x)

@@ -135,7 +135,7 @@ class PlanWriter:
         elif stage.kind == "rows":
             call = self.rows(stage, made, name)
         elif self.free:
-            call = self.elementwise(stage, made, name)
+            call = self.elementwise(stage, name)
         else:
             call = self.pointwise(stage, made, name)
         self.lines.append(f"{name} = {new}" + (f" if {target} is None else {target}" if target else ""))
@@ -157,7 +157,7 @@ class PlanWriter:
         operands = ", ".join(f"({_tensor(x, out)}, {_dims(x, 'o', stage.outer)}, {x.looked!r})" for x in kernel.loads)
         return f"_pointwise({name}, {_axes(stage.outer)}, ({operands},){self.rest(kernel, stage)})"
 
-    def elementwise(self, stage: Stage, made: dict[Node, str], out: str) -> str:
+    def elementwise(self, stage: Stage, out: str) -> str:
         self.module.helpers.add("pointwise")
         # Written for four dims: the launch joins what can be joined.
         stage = plan(lifted(self.pool, stage.root, tuple(f"d{k}" for k in range(POINT_DIMS))))

@@ -84,7 +84,7 @@ class RowTile(Tile):
         value, _ = self.value(arg, self.stage.full(node, index))
         if arg.op in ("const", "size", "scalar") or value.isidentifier() is False:
             value = self.wrap(value, arg.kind)
-        wanted = "b" if node.name in ("any", "all") else arg.kind
+        wanted = "b" if node.name == "any" else arg.kind
         value = convert(value, arg.kind, wanted)
         value = f"{value}.to(tl.int32)" if wanted == "b" else value
         return self.new(f"tl.where({self.mask(frozenset('oi'))}, {value}, {neutral(node)})", frozenset("oi"), "m")
@@ -97,8 +97,8 @@ class RowTile(Tile):
         name = node.name
         if name in ("sum", "prod"):
             self.inside.append(f"{lane} {'+' if name == 'sum' else '*'}= {masked}")
-        elif name in ("any", "max", "all", "min"):
-            function = "maximum" if name in ("any", "max") else "minimum"
+        elif name in ("any", "max", "min"):
+            function = "minimum" if name == "min" else "maximum"
             keep = ", propagate_nan=tl.PropagateNan.ALL" if self.nan and dtype == "ACC" else ""
             self.inside.append(f"{lane} = tl.{function}({lane}, {masked}{keep})")
         else:
@@ -115,8 +115,8 @@ class RowTile(Tile):
             return self.new(f"tl.sum({lane}, 1, keep_dims=True)", row, "r")
         if name == "prod":
             return self.new(f"tl.reduce({lane}, 1, _product, keep_dims=True)", row, "r")
-        if name in ("any", "all"):
-            return self.new(f"tl.{'max' if name == 'any' else 'min'}({lane}, 1, keep_dims=True) != 0", row, "r")
+        if name == "any":
+            return self.new(f"tl.max({lane}, 1, keep_dims=True) != 0", row, "r")
         function = "max" if name.endswith("max") else "min"
         best = self.new(f"tl.{function}({lane}, 1, keep_dims=True)", row, "r")
         lost = ""
@@ -159,7 +159,7 @@ class WholeTile(RowTile):
 
     def write(self, out: str) -> None:
         for k, (node, index, _) in enumerate(self.stage.reductions):
-            kind = "b" if node.name in ("any", "all") else node.args[0].kind
+            kind = "b" if node.name == "any" else node.args[0].kind
             cast = "tl.int32" if kind == "b" else ACCUMULATOR[kind]
             part = self.new(f"tl.load(found{k} + cols, mask=cols < n_cols, other={neutral(node)}).to({cast})", frozenset("oi"), "part")
             place = f"tl.load(places{k} + cols, mask=cols < n_cols, other={LAST})" if node.name.startswith("arg") else ""

@@ -137,3 +137,21 @@ def test_the_name_of_the_task_changes_nothing_but_the_name() -> None:
         return Author(operator, 0.0, 0).write(Parameters()).replace(name, "NAME")
 
     assert source("silu_of_a_suite") == source("f7")
+
+
+@pytest.mark.parametrize(
+    "change", [lambda x: x.clamp_min_(0.1), lambda x: x.clamp_max_(0.1), lambda x: x.floor_divide_(0.3)], ids=["low", "high", "floor"]
+)
+def test_intermediates_may_be_changed_in_place(change: Any) -> None:
+    operator = task(lambda x: change(x * 2) + x, lambda d: {"x": d.normal(5, 7)})
+    assert worst(operator, x=torch.linspace(-2, 2, 33).reshape(3, 11)) <= 1
+
+
+def test_truth_over_a_row_and_over_everything() -> None:
+    def holds(x: Tensor, dim: int) -> Tensor:
+        return (x > -1).all(dim) & (x > 3).any() | (x > 1).all(dim)
+
+    operator = task(holds, lambda d: {"x": d.normal(5, 7), "dim": 1})
+    x = torch.linspace(-4, 4, 91).reshape(7, 13)
+    assert worst(operator, x=x, dim=1) == 0
+    assert worst(operator, x=x, dim=0) == 0
