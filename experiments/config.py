@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, get_type_hints
 
+from agents.ledger import Limits
 from benchmark.errors import UserError, unknown
 from scaffolds.options import convert
 
@@ -29,15 +30,6 @@ class Executor:
 
 
 @dataclass
-class Budget:
-    tokens: int | None = None
-    usd: float | None = None
-    evaluations: int | None = None
-    gpu_s: float | None = None
-    wall_s: float | None = None
-
-
-@dataclass
 class RunConfig:
     """One run. `scaffold` holds the chosen scaffold's fields, which its own dataclass checks."""
 
@@ -45,7 +37,7 @@ class RunConfig:
     scaffold: dict[str, Any]
     benchmark: Benchmark = field(default_factory=Benchmark)
     executor: Executor = field(default_factory=Executor)
-    budget: Budget = field(default_factory=Budget)
+    budget: Limits = field(default_factory=Limits)
     rounds: int | None = None
     model: str = "templates"
     model_args: dict[str, Any] = field(default_factory=dict)

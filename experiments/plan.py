@@ -9,7 +9,7 @@ from typing import Any
 
 from omegaconf import OmegaConf
 
-from agents.ledger import Ledger, Limits
+from agents.ledger import Ledger
 from agents.models.base import Model
 from agents.models.make import make
 from agents.prices import Prices
@@ -62,7 +62,7 @@ def prepare(all_collected: list[Collected]) -> tuple[list[Plan], Ledger]:
     plans = [plan(collected) for collected in all_collected]
     if any(p.config.budget != plans[0].config.budget or p.config.prices != plans[0].config.prices for p in plans):
         raise UserError("All runs of one -m share one budget and one price table: do not sweep over budget or prices.")
-    ledger = Ledger(Limits(**asdict(plans[0].config.budget)), Prices.load(plans[0].config.prices))
+    ledger = Ledger(plans[0].config.budget, Prices.load(plans[0].config.prices))
     for p in plans:
         ledger.prices.row(p.model.name, p.model.free)
         ledger.admit(p.model)

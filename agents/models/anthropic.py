@@ -8,7 +8,6 @@ from typing import Any
 
 from agents.models import arguments, usage, wire
 from agents.models.base import CallError, Reply, Request
-from benchmark.errors import UserError
 
 HOME = "https://api.anthropic.com"
 BREAKPOINT = {"type": "ephemeral"}
@@ -37,11 +36,8 @@ class Anthropic:
         self.sampling = arguments.sampling(self.args)
         self.base_url = self.args.base_url or os.environ.get("ANTHROPIC_BASE_URL") or HOME
         self.client: Any = None
-        if not wire.key(self.args.api_key_env) and self.base_url == HOME:
-            raise UserError(
-                f"Set {self.args.api_key_env} to your API key for {name} (or name its variable with model_args.api_key_env, "
-                "or your own server with model_args.base_url)."
-            )
+        if self.base_url == HOME:
+            wire.require_key(self.args.api_key_env, name)
 
     async def complete(self, request: Request) -> Reply:
         import anthropic

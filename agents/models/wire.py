@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from agents.models.base import CallError, Usage
+from benchmark.errors import UserError
 
 UNSENT = frozenset(
     {"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError", "UnsupportedProtocol", "InvalidURL", "LocalProtocolError"}
@@ -27,6 +28,15 @@ MESSAGE_LIMIT = 500
 def key(env: str | None, placeholder: str | None = None) -> str:
     """The API key in the environment variable `env`."""
     return (os.environ.get(env) if env else None) or placeholder or ""
+
+
+def require_key(env: str, name: str) -> None:
+    """Raises UserError where the provider's own service would be asked without a key."""
+    if not key(env):
+        raise UserError(
+            f"Set {env} to your API key for {name} (or name its variable with model_args.api_key_env, "
+            "or your own server with model_args.base_url)."
+        )
 
 
 def loopback(url: str) -> bool:

@@ -95,7 +95,8 @@ async def test_cancelled_waiter_does_not_block_the_next() -> None:
     await asyncio.sleep(0)
     waiting.cancel()
     ledger.release(hold)
-    await asyncio.wait_for(ledger.reserve_evaluation(), 1)
+    next_hold = await asyncio.wait_for(ledger.reserve_evaluation(), 1)
+    assert ledger.holds == [next_hold]
 
 
 async def test_unknown_usage_counts_its_bound() -> None:

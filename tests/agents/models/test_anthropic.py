@@ -76,4 +76,6 @@ def test_text_tool_calls_and_refusal_are_read() -> None:
 @given(st.dictionaries(NAMES, SHAPED | st.lists(st.dictionaries(NAMES, SHAPED | st.sampled_from(["text", "tool_use"])))))
 def test_no_reply_is_too_strange_to_read(data: dict[str, Any]) -> None:
     reply = read({**data, "type": "message"})
-    json.dumps([reply.text, reply.model, reply.finish_reason, reply.tool_calls, reply.request_id])
+    words = [reply.text, reply.model, reply.finish_reason, reply.tool_calls, reply.request_id]
+    assert json.loads(json.dumps(words)) == words
+    assert isinstance(reply.text, str)

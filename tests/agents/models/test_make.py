@@ -48,7 +48,8 @@ def test_key_may_have_another_name(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_server_of_ones_own_needs_no_key() -> None:
-    make("openai/Qwen/Qwen2.5-Coder-32B", {"base_url": "http://localhost:8000/v1"}, no_tasks)
+    name = "openai/Qwen/Qwen2.5-Coder-32B"
+    assert make(name, {"base_url": "http://localhost:8000/v1"}, no_tasks).name == name
 
 
 def test_key_in_place_of_its_name_is_not_repeated() -> None:

@@ -70,7 +70,9 @@ def test_refusal_is_a_reply() -> None:
 @given(st.dictionaries(NAMES, SHAPED))
 def test_no_reply_is_too_strange_to_read(data: dict[str, Any]) -> None:
     reply = read(data)
-    json.dumps([reply.text, reply.model, reply.finish_reason, reply.tool_calls, reply.request_id])
+    words = [reply.text, reply.model, reply.finish_reason, reply.tool_calls, reply.request_id]
+    assert json.loads(json.dumps(words)) == words
+    assert isinstance(reply.text, str)
 
 
 def test_error_in_place_of_choices_is_a_failure() -> None:
