@@ -51,11 +51,19 @@ class TimedSize:
     baseline_host_us: float | None = None
     """What the host needs to enqueue a call, wrapper and launches: no part of the speedup, and self-reported."""
     candidate_host_us: float | None = None
+    slope_us: float | None = None
+    """Device microseconds per call of the candidate by the judge's clock: wall-clock slope less what the baseline shows a call costs."""
+    floor_us: float | None = None
+    """What the hardware's peaks allow at best for the task's least traffic and arithmetic; null where they are not known."""
+    warm: dict[str, Any] | None = None
+    """With the L2 cache as the last call left it: `{baseline_us, candidate_us, speedup, ci}`."""
+    compile: dict[str, Any] | None = None
+    """Against `torch.compile` of the reference: `{baseline_us, candidate_us, speedup, ci}`, or `{error}`."""
 
 
 @dataclass
 class Timing:
-    """Measured on a device, never modelled. `speedup` is the geometric mean over sizes."""
+    """Measured on a device, never modelled. `speedup` is the geometric mean over sizes, cold L2, against `baseline`."""
 
     baseline: str
     sizes: list[TimedSize]
@@ -63,6 +71,17 @@ class Timing:
     ci: list[float]
     claim_ok: bool | None = None
     method: str = ""
+    """The clock (events or CUPTI) and the protocol, in words."""
+    compile_speedup: float | None = None
+    """Geometric mean over sizes against `torch.compile`, where every size has it."""
+    warm_speedup: float | None = None
+    self_ratio: float | None = None
+    """The baseline timed against itself in the same window; outside [0.98, 1.02] the host is `noisy`."""
+    noisy: bool = False
+    clocks: list[dict[str, Any]] = field(default_factory=list)
+    """Samples before, between and after sizes: SM and memory MHz, power, temperature, throttle reasons. Recorded, never changed."""
+    tuning_s: float | None = None
+    """What autotuning took before the clock started."""
 
 
 @dataclass
@@ -86,9 +105,15 @@ class Evaluation:
     """Static facts about the source, for reports; they decide nothing."""
     cases: list[CaseResult] = field(default_factory=list)
     compile: list[dict[str, Any]] = field(default_factory=list)
-    """Per target: `{target, kernels [{name, registers, spills, shared_bytes}], seconds, error}`."""
+    """Per target: `{target, kernels [{name, registers, spills, shared_bytes, occupancy}], seconds, error}`."""
     launches: int | None = None
     memory: dict[str, Any] | None = None
+    """What the interpreter's instruments saw: `out_of_bounds` and `races` (lists of findings), `advisories` (sentences), and for the
+    largest case `sectors_loaded`, `sectors_stored` (bytes in 32-byte sectors), `minimal_bytes`, `flops`, `launches`."""
+    adversarial: list[dict[str, Any]] = field(default_factory=list)
+    """What the adversarial stage tried: `{check, ok, message}`, in order, up to the first that failed."""
+    torch_work: list[dict[str, Any]] = field(default_factory=list)
+    """Operators of torch that the candidate's calls dispatched: `{op, calls, elements, compute}`."""
     timing: Timing | None = None
     no_timing: str = ""
     """Why `timing` is null."""

@@ -17,6 +17,10 @@ class Settings:
     """Isolation level: `auto` (the strongest that works, but never `process`), `full`, `landlock` or `process`."""
     timing: str = "short"
     """`short` (the task's ladder), `off`."""
+    baselines: tuple[str, ...] = ("eager",)
+    """What the candidate is timed against: `eager` always, and `compile` (torch.compile of the reference) beside it on request."""
+    profile: str = "roofline"
+    """`off`, `roofline` (achieved bandwidth and arithmetic, share of own kernels), `ncu` (Nsight Compute's metrics too)."""
     seed: int = 0
     import_s: float = 20.0
     compile_s: float = 20.0
