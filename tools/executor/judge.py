@@ -8,9 +8,6 @@ import math
 import mmap
 import os
 import sys
-from collections import OrderedDict
-from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 import torch
@@ -20,39 +17,38 @@ from benchmark.errors import UserError
 from benchmark.task import Arguments, Check, Oracle, Task
 from tools import platforms
 from tools.executor import syscalls
-from tools.executor.arguments import bind, memory_of, same_bytes, tensors_in
+from tools.executor.arguments import bind, same_bytes, tensors_in
+from tools.executor.baseline import Baseline
 from tools.executor.channel import Channel, Closed, Message
-from tools.executor.clock import Bench
+from tools.executor.truths import Truths
 from tools.executor.wire import BadLayout, Node, Overflow, Region
 
-CACHE_BYTES = 2 << 30
-DRAWN = 4
-"""Input sets that are kept, as many as one size of timing asks for again."""
 L2_BYTES = 128 << 20
 """What is flushed where the hardware's figures are unknown."""
-
-Key = tuple[str, str, int]
 
 
 class Judge:
     def __init__(self) -> None:
-        self.task: Task | None = None
-        self.device = "cpu"
-        self.truths: OrderedDict[Key, Oracle] = OrderedDict()
-        self.cached = 0
-        self.drawn: OrderedDict[Key, Arguments] = OrderedDict()
-        self.sent: tuple[Key, Arguments] | None = None
+        self._task: Task | None = None
+        self.truths = Truths()
+        self.sent: tuple[str, int] | None = None
+        """Case and seed of the inputs that the candidate has."""
+
+    @property
+    def task(self) -> Task:
+        assert self._task is not None
+        return self._task
 
     def open(self, request: Message, fds: list[int]) -> Message:
         """Begins an evaluation: the task, its cases and the shared memory."""
         memory = mmap.mmap(fds[0], 0)
         self.sending = Region(memory, 0, request["split"])
         self.returned = Region(memory, request["split"], len(memory) - request["split"])
-        self.device = request["device"]
-        if self.device != "cpu":
-            torch.accelerator.set_device_index(torch.device(self.device).index)
-        if self.task is None or (self.task.id, self.task.sha) != (request["task"], request["sha"]):
-            self.task = suites.find(request["task"])
+        self.truths.device = request["device"]
+        if request["device"] != "cpu":
+            torch.accelerator.set_device_index(torch.device(request["device"]).index)
+        if self._task is None or (self.task.id, self.task.sha) != (request["task"], request["sha"]):
+            self._task = suites.find(request["task"])
         if self.task.sha != request["sha"]:
             return _invalid(f"the executor finds another version of task {self.task.id} than the one asked for")
         cases = [{"name": c.name, "held_out": c.held_out} for c in self.task.cases]
@@ -62,10 +58,9 @@ class Judge:
 
     def inputs(self, request: Message, fds: list[int]) -> Message:
         """Draws the inputs of a case and puts them into the shared memory."""
-        arguments = self._draw(request["case"], request["seed"])
-        self.sent = (self._key(request), arguments)
+        self.sent = (request["case"], request["seed"])
+        arguments = self.truths.arguments(self.task, *self.sent)
         self.sending.clear()
-        assert self.task is not None
         positional, keywords = bind(self.task, arguments)
         return {
             "args": [self.sending.write(value) for value in positional.values()],
@@ -75,14 +70,10 @@ class Judge:
 
     def check(self, request: Message, fds: list[int]) -> Message:
         """Compares what lies in the shared memory with the truth, and the inputs with what was sent."""
-        assert self.task is not None
         assert self.sent is not None
-        key, arguments = self.sent
-        if "case" in request:
-            # A timed call on one of several sets, which is drawn again.
-            key = self._key(request)
-            arguments = self._draw(key[1], key[2])
-        truth = self.truth(key)
+        # A timed call names its set, one of several.
+        case, seed = (request["case"], request["seed"]) if "case" in request else self.sent
+        arguments, truth = self.truths.arguments(self.task, case, seed), self.truths.oracle(self.task, case, seed)
         try:
             after = self._after(request["after"], arguments) if request["after"] else self._bound(arguments)
             result = self._result(request["result"], after)
@@ -92,7 +83,7 @@ class Judge:
             return {"ok": False, "kind": "wrong_dtype", "message": str(error)[:300]}
         if isinstance(result, list | tuple) and not truth.several:
             return {"ok": False, "kind": "wrong_dtype", "message": f"a sequence of {len(result)} where one tensor is expected"}
-        verdict = self.task.contract.checker(truth, self._placed(actual), self._placed(arguments))
+        verdict = self.task.contract.checker(truth, self.truths.placed(actual), self.truths.placed(arguments))
         answer = _message(verdict)
         if verdict.ok and (name := self._mutated(arguments, after)):
             answer |= {"ok": False, "kind": "input_mutated", "message": f"the call changed its input {name}"}
@@ -103,83 +94,31 @@ class Judge:
         if self.sent is not None:
             # A task that fails here fails again in `check`, where it can be said.
             with contextlib.suppress(Exception):
-                self.truth(self.sent[0])
-
-    def truth(self, key: Key) -> Oracle:
-        assert self.task is not None
-        if key in self.truths:
-            self.truths.move_to_end(key)
-            return self.truths[key]
-        truth = oracle.compute(self.task, self._placed(self._draw(key[1], key[2])))
-        self.truths[key] = truth
-        self.cached += _bytes(truth)
-        while self.cached > CACHE_BYTES and len(self.truths) > 1:
-            self.cached -= _bytes(self.truths.popitem(last=False)[1])
-        return truth
+                self.truths.oracle(self.task, *self.sent)
 
     def load(self, request: Message, fds: list[int]) -> Message:
-        """Takes the inputs that were sent last as one of several sets for the baseline, as `Sandbox.do_load` does."""
-        assert self.task is not None
+        """Takes the inputs that were sent last as one of several sets for the baseline, as the sandbox does."""
         assert self.sent is not None
-        flat = [memory_of(tensor) for tensor in tensors_in(self._bound(self.sent[1]))]
+        arguments = self.truths.arguments(self.task, *self.sent)
         if request["set"] == 0:
-            values = iter(flat)
-            buffers: list[torch.Tensor] = []
-            positional, keywords = (
-                {n: self._buffered(v, values, buffers) for n, v in part.items()} for part in bind(self.task, self.sent[1])
-            )
-            call = partial(self.task.reference, *positional.values(), **keywords)
-            self.bench = Bench(call, buffers, [[b.clone() for b in buffers]], request["flush"])
+            self.baseline = Baseline(self.task, arguments, self.truths.device, request["flush"])
         else:
-            self.bench.sets.append([tensor.to(self.device) for tensor in flat])
+            self.baseline.add(arguments)
         return {}
 
     def time(self, request: Message, fds: list[int]) -> Message:
-        return vars(self.bench.block(request["order"], request["keep"], request["stall_us"]))
+        return self.baseline.time(request)
 
     def rest(self, request: Message, fds: list[int]) -> Message:
         """Gives the memory of a timed size back."""
-        del self.bench
+        del self.baseline
         torch.accelerator.empty_cache()
         return {}
 
-    def _buffered(self, value: Any, flat: Iterator[torch.Tensor], buffers: list[torch.Tensor]) -> Any:
-        if isinstance(value, list | tuple):
-            return type(value)(self._buffered(item, flat, buffers) for item in value)
-        if not isinstance(value, torch.Tensor):
-            return value
-        buffers.append(next(flat).to(self.device, copy=True))
-        return buffers[-1].as_strided(value.shape, value.stride())
-
     def _bound(self, arguments: Arguments) -> Arguments:
         """In the order in which they are sent: positional ones first."""
-        assert self.task is not None
         positional, keywords = bind(self.task, arguments)
         return positional | keywords
-
-    def _placed(self, value: Any) -> Any:
-        """On the judge's device."""
-        if isinstance(value, dict):
-            return {name: self._placed(item) for name, item in value.items()}
-        if isinstance(value, list | tuple):
-            return type(value)(self._placed(item) for item in value)
-        return value.to(self.device) if isinstance(value, torch.Tensor) else value
-
-    def _key(self, request: Message) -> Key:
-        assert self.task is not None
-        return (self.task.sha, request["case"], request["seed"])
-
-    def _draw(self, case: str, seed: int) -> Arguments:
-        """Inputs of a case; a few are kept, for nobody writes to them."""
-        assert self.task is not None
-        key = (self.task.sha, case, seed)
-        if key not in self.drawn:
-            # Timed inputs are large: they are drawn where they are used.
-            timed = any(c.name == case for c in self.task.timing)
-            self.drawn[key] = self.task.case(case).arguments(self.task.id, seed, self.device if timed else "cpu")
-            if len(self.drawn) > DRAWN:
-                self.drawn.popitem(last=False)
-        return self.drawn[key]
 
     def _after(self, nodes: list[Node], sent: Arguments) -> Arguments:
         """The arguments as the call left them."""
@@ -205,7 +144,6 @@ class Judge:
         return self.returned.read(node)
 
     def _mutated(self, sent: Arguments, after: Arguments) -> str | None:
-        assert self.task is not None
         for name, value in after.items():
             if name in self.task.contract.mutates or name not in sent:
                 continue
@@ -226,10 +164,6 @@ def _trivial(truth: Oracle) -> bool:
         if not constant or not (first in (0, 1) or not math.isfinite(first)):
             return False
     return True
-
-
-def _bytes(truth: Oracle) -> int:
-    return sum(t.numel() * t.element_size() for t in (*truth.expected, *truth.honest, *truth.magnitude))
 
 
 def _message(check: Check) -> Message:

@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 from benchmark.task import Task
 from tools.evaluation import Evaluation, Failure
+from tools.executor.course import Course
 from tools.executor.remote import Cancelled
-from tools.executor.stages import Course
 from tools.executor.worker import Worker, WorkerLost
 from tools.settings import Settings
 

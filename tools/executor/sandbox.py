@@ -8,7 +8,7 @@ import contextlib
 import importlib.util
 import mmap
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -16,10 +16,11 @@ from typing import Any, Protocol
 import torch
 from triton.runtime.jit import JITFunction
 
+from tools.executor.arguments import tensors_in
 from tools.executor.channel import Channel, Message
-from tools.executor.clock import Bench
 from tools.executor.exceptions import describe
 from tools.executor.static import facts, parse
+from tools.executor.timed import TimedCalls
 from tools.executor.unwritten import Poison
 from tools.executor.wire import Node, Overflow, Region
 
@@ -64,6 +65,8 @@ class Sandbox:
         self.held: list[torch.Tensor] = []
         """The flat memory behind the arguments of the last call."""
         self.compiling = False
+        self.rooms = (self, TimedCalls(self))
+        """Where the answers to requests are found."""
 
     def serve(self) -> None:
         while True:
@@ -71,7 +74,7 @@ class Sandbox:
             self.compiling = False
             reply: Message = {"id": request["id"]}
             try:
-                reply |= getattr(self, "do_" + request["op"])(request)
+                reply |= self._answer(request)
             except Failed as failed:
                 reply["error"] = failed.report
             except BaseException as error:
@@ -81,6 +84,11 @@ class Sandbox:
                 self.channel.send(reply)
             except ValueError:
                 self.channel.send({"id": request["id"], "error": {"kind": "runtime_error", "message": "an answer that is too long"}})
+
+    def _answer(self, request: Message) -> Message:
+        name = "do_" + request["op"]
+        answer: Callable[[Message], Message] = next(getattr(room, name) for room in self.rooms if hasattr(room, name))
+        return answer(request)
 
     def do_parse(self, request: Message) -> Message:
         tree = parse((self.box / "candidate.py").read_bytes())
@@ -107,15 +115,15 @@ class Sandbox:
 
     def do_call(self, request: Message) -> Message:
         """One call on the inputs in shared memory. `again` puts their values where the last call's inputs were."""
-        arguments = self._take(request, self.held if request["again"] else None)
+        arguments = self.take(request, self.held if request["again"] else None)
         before, earlier = len(self.session.launches), len(self.session.out_of_bounds)
         self.session.noop = request["noop"]
         reply: Message = {}
         try:
             with Poison():
-                result = self._bound(request, arguments)()
-            tensors = list(_tensors(arguments))
-            reply |= self._give(result, tensors, tensors)
+                result = self.bound(request, arguments)()
+            tensors = list(tensors_in(arguments))
+            reply |= self.give(result, tensors, tensors)
         except Failed as failed:
             reply["error"] = failed.report
         except BaseException as error:
@@ -126,36 +134,12 @@ class Sandbox:
         reply |= {"compiles": [_short(c) for c in compiles], "out_of_bounds": accesses}
         return reply | {"launches": len(self.session.launches) - before}
 
-    def do_load(self, request: Message) -> Message:
-        """Takes one of several input sets for timing; the first one (`set` 0) begins anew and makes the buffers."""
-        if request["set"] == 0:
-            arguments, buffers = self._take(request), self.held
-            self.timed = [*request["args"], *request["kwargs"].values()], arguments
-            self.bench = Bench(self._bound(request, arguments), buffers, [[b.clone() for b in buffers]], request["flush"])
-        else:
-            self._take(request)
-            self.bench.sets.append(self.held)
-        return {}
-
-    def do_time(self, request: Message) -> Message:
-        return vars(self.bench.block(request["order"], request["keep"], request["stall_us"]))
-
-    def do_give(self, request: Message) -> Message:
-        """Writes the results of one of the timed calls that were kept; the arguments only where they are results."""
-        result, buffers = self.bench.kept[request["kept"]]
-        nodes, arguments = self.timed
-        if not request["after"]:
-            return self._give(result, list(_tensors(arguments)), [])
-        free = iter(buffers)
-        after = [self.inputs.read(node, lambda _: next(free)) for node in nodes]
-        return self._give(result, list(_tensors(arguments)), list(_tensors(after)))
-
-    def _bound(self, request: Message, arguments: list[Any]) -> Callable[[], Any]:
+    def bound(self, request: Message, arguments: list[Any]) -> Callable[[], Any]:
         assert self.function is not None
         count = len(request["args"])
         return partial(self.function, *arguments[:count], **dict(zip(request["kwargs"], arguments[count:], strict=True)))
 
-    def _take(self, request: Message, places: list[torch.Tensor] | None = None) -> list[Any]:
+    def take(self, request: Message, places: list[torch.Tensor] | None = None) -> list[Any]:
         """The arguments, on the device; their values go to `places` where these are given."""
         free = iter(places or ())
         self.held = []
@@ -190,11 +174,11 @@ class Sandbox:
 
         JITFunction._do_compile = watched
 
-    def _give(self, result: Any, tensors: list[torch.Tensor], after: list[torch.Tensor]) -> Message:
+    def give(self, result: Any, tensors: list[torch.Tensor], after: list[torch.Tensor]) -> Message:
         """Writes the result, and the arguments as the call left them, to shared memory."""
         self.outputs.clear()
         device = tensors[0].device.type if tensors else None
-        for tensor in _tensors(result):
+        for tensor in tensors_in(result):
             if device and tensor.device.type != device:
                 raise Failed("device_mismatch", f"an output is on {tensor.device}, the inputs are on {tensors[0].device}")
         try:
@@ -203,7 +187,7 @@ class Sandbox:
                 "after": [self.outputs.write(self.session.to_host(tensor)) for tensor in after],
             }
         except Overflow:
-            shapes = [tuple(tensor.shape) for tensor in _tensors(result)]
+            shapes = [tuple(tensor.shape) for tensor in tensors_in(result)]
             raise Failed("wrong_shape", f"outputs of shapes {shapes} do not fit into the memory that this task needs") from None
 
     def _write(self, value: Any, arguments: list[torch.Tensor]) -> Node:
@@ -221,14 +205,6 @@ def _flush() -> None:
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(Exception):
             stream.flush()
-
-
-def _tensors(value: Any) -> Iterator[torch.Tensor]:
-    if isinstance(value, torch.Tensor):
-        yield value
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _tensors(item)
 
 
 def _short(compiled: dict[str, Any]) -> dict[str, Any]:

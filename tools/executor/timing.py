@@ -155,8 +155,8 @@ class Contest:
         baseline, candidate = self.blocks["baseline"].us, self.blocks["candidate"].us
         ratios = [math.log(b / c) for b, c in zip(baseline, candidate, strict=True)]
         speedup, ci = interval(ratios, self.rng)
-        host = [statistics.median(self.blocks[name].host_us) for name in ("baseline", "candidate")]
-        return TimedSize(case, statistics.median(baseline), statistics.median(candidate), speedup, ci, *host)
+        theirs, ours = (statistics.median(self.blocks[name].host_us) for name in ("baseline", "candidate"))
+        return TimedSize(case, statistics.median(baseline), statistics.median(candidate), speedup, ci, theirs, ours)
 
     def claim_ok(self) -> bool:
         """Whether the candidate's device times agree with the broker's clock."""

@@ -3,7 +3,7 @@
 import hashlib
 from pathlib import Path
 
-from tools.executor.stages import REPLAY
+from tools.executor.adversarial import REPLAY
 
 KERNEL = """
 import torch, triton, triton.language as tl

@@ -1,0 +1,214 @@
+"""The course of one evaluation: stage after stage until one fails. Runs in the broker, which believes the judge only."""
+
+import contextlib
+import hashlib
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+from benchmark.errors import UserError
+from benchmark.task import Task
+from tools.evaluation import Evaluation
+from tools.executor.adversarial import Adversarial
+from tools.executor.channel import Malformed, Message
+from tools.executor.correctness import Correctness
+from tools.executor.isolation import LAYERS
+from tools.executor.ladder import Ladder
+from tools.executor.remote import Died, Hung, RemoteSandbox
+from tools.executor.timing import gpu_lock
+from tools.executor.verdicts import Stop
+from tools.executor.worker import Worker
+from tools.settings import Settings
+
+MAX_SOURCE = 256 << 10
+PARSE_S = 10.0
+OPEN_S = 30.0
+"""Making the walls and, on a GPU, a context."""
+
+
+class Course:
+    """One candidate on one worker. `run` returns the evaluation; it raises `WorkerLost` and `UserError` only.
+
+    The stages (`Correctness`, `Adversarial`, `Ladder`) speak with judge and sandbox through it and fill its `record`.
+    """
+
+    def __init__(self, worker: Worker, candidate: str, task: Task, settings: Settings, level: str = "auto"):
+        self.worker = worker
+        self.level = level if settings.sandbox == "auto" else settings.sandbox
+        self.candidate = candidate
+        self.task = task
+        self.settings = settings
+        self.sandbox: RemoteSandbox | None = None
+        self.marks: dict[str, int] | None = None
+        """How much had been printed when the held-out cases began."""
+        self.record = Evaluation(candidate_sha=sha(candidate), task_id=task.id, task_sha=task.sha, settings_sha=settings.sha)
+
+    def run(self) -> Evaluation:
+        start, record = time.monotonic(), self.record
+        self.entered = start
+        record.resources = {"wall_s": 0.0, "gpu_s": 0.0, "max_rss": 0.0}
+        try:
+            self.source = self._text()
+            self._prepare()
+            self._stages()
+            record.verdict = "pass"
+        except Stop as stop:
+            record.verdict, record.error = stop.failure.kind, stop.failure
+        finally:
+            self.stage(record.stage)
+            if self.sandbox:
+                self._close_sandbox()
+            self.worker.close_memory()
+        record.resources["wall_s"] = round(time.monotonic() - start, 4)
+        return record
+
+    def _text(self) -> bytes:
+        """What needs no process to be seen."""
+        if not self.candidate.strip():
+            raise Stop("no_code", "the candidate is empty")
+        try:
+            source = self.candidate.encode()
+        except UnicodeEncodeError as error:
+            raise Stop("syntax_error", f"the source is not UTF-8 text: {error.reason} at character {error.start}") from None
+        if len(source) > MAX_SOURCE:
+            raise Stop("forbidden", f"the source has {len(source)} bytes; at most {MAX_SOURCE} are read")
+        return source
+
+    def _prepare(self) -> None:
+        worker, record = self.worker, self.record
+        record.mode = worker.ready(self.settings.device, self.level)
+        if worker.isolation["level"] is None:
+            tried = "; ".join(f"{level}: {_why(found)}" for level, found in worker.isolation["tried"].items())
+            raise UserError(
+                f"Candidates cannot be isolated at level {self.level!r} here ({tried}). "
+                "Run where user namespaces and Landlock are allowed, or accept the risk with sandbox=process."
+            )
+        level = worker.isolation["level"]
+        found = worker.isolation["tried"][level]
+        record.isolation = {
+            "level": level,
+            "layers": list(LAYERS[level]),
+            "denied": sorted(name for name, denied in found.items() if denied),
+        }
+        record.platform, record.device = worker.describe(record.mode)
+        record.versions, record.data_path = worker.versions, "shared host memory"
+        record.environment_sha = _digest([record.mode, record.platform, record.device, *sorted(record.versions.items())])
+        memory = worker.open_memory(record.mode)
+        request = {"op": "open", "task": self.task.id, "sha": self.task.sha, "device": worker.place(record.mode), "split": worker.half}
+        self.cases = self.judge(request, (memory,))
+
+    def _stages(self) -> None:
+        self.open()
+        correctness = Correctness(self)
+        correctness.run()
+        self.record.correct = True
+        self.stage("adversarial")
+        Adversarial(self, correctness).run()
+        if not self.device:
+            self.record.no_timing = "the simulated device has no clock: speed is measured on a GPU only"
+        elif self.settings.timing == "off":
+            self.record.no_timing = "timing was switched off"
+        else:
+            self.stage("timing")
+            Ladder(self).run()
+
+    @property
+    def device(self) -> bool:
+        """Whether the candidate runs on a real device."""
+        return self.record.mode == "device"
+
+    @property
+    def box(self) -> RemoteSandbox:
+        assert self.sandbox is not None
+        return self.sandbox
+
+    def open(self) -> None:
+        """Forks a sandbox, parses the source in it before any of the candidate runs, and imports it."""
+        worker, settings = self.worker, self.settings
+        targets = [worker.device["target"] or "unknown"] if self.device else list(settings.targets)
+        plan = {"mode": self.record.mode, "targets": targets, "seed": settings.seed, "index": worker.gpu}
+        self.sandbox = worker.sandbox(self.source, plan)
+        hello = self.guarded(lambda: self.box.answer(None, OPEN_S))
+        if "broken" in hello:
+            raise Stop("infra_error", f"the sandbox could not be set up: {hello['broken']}")
+        answer = self.ask({"op": "parse"}, PARSE_S)
+        self.stage("static")
+        self.record.facts = answer["facts"]
+        self.stage("import")
+        self.ask({"op": "import", "entry": self.cases["entry"]}, settings.import_s)
+        self.stage("compile")
+
+    def reopen(self) -> None:
+        """A new sandbox where the last one has died of what was tried on it; the stage stays."""
+        if self.box.ended:
+            stage = self.record.stage
+            self._close_sandbox()
+            self.open()
+            self.stage(stage)
+
+    def mark_logs(self) -> None:
+        """From here on, what is printed belongs to held-out cases."""
+        self.marks = {name: len(log.kept) for name, log in self.box.logs.items()}
+
+    def gpu(self, shared: bool) -> contextlib.AbstractContextManager[None]:
+        """Holds the GPU, shared for a call and alone for timing, so that no other candidate's kernels run beside timed ones."""
+        return gpu_lock(self.worker.gpu, self.worker, shared) if self.device else contextlib.nullcontext()
+
+    def stage(self, stage: str) -> None:
+        """Enters a stage; the seconds of the last one go to its account."""
+        now, name = time.monotonic(), f"{self.record.stage}_s"
+        self.record.resources[name] = round(self.record.resources.get(name, 0.0) + now - self.entered, 4)
+        self.record.stage, self.entered = stage, now
+
+    def judge(self, request: Message, fds: tuple[int, ...] = ()) -> Message:
+        answer = self.worker.ask_judge(request, fds)
+        if "user_error" in answer:
+            raise UserError(answer["user_error"])
+        if "invalid" in answer:
+            raise Stop("task_invalid", answer["invalid"])
+        return answer
+
+    def ask(self, request: Message, seconds: float, soft: bool = False) -> Message:
+        """An answer of the sandbox. Its error stops the course, unless `soft`."""
+        compile_s = self.settings.compile_s
+        answer = self.guarded(lambda: self.box.ask(request, seconds, compile_s))
+        if answer.get("error") and not soft:
+            raise Stop.reported(answer["error"])
+        return answer
+
+    def guarded(self, action: Callable[[], Any]) -> Any:
+        """An answer of the sandbox, or as a verdict what it did instead."""
+        try:
+            return action()
+        except (Hung, Died, Malformed) as failure:
+            if self.record.stage in ("compile", "correctness"):
+                self.stage("compile" if self.box.phase == "compile" else "correctness")
+            self.box.kill()
+            raise Stop.lost(failure, self.record.stage) from None
+
+    def _close_sandbox(self) -> None:
+        box = self.box
+        box.close()
+        out, err = box.logs["stdout"], box.logs["stderr"]
+        ends = self.marks or {}
+        logs: dict[str, Any] = {"stdout": out.text(0, ends.get("stdout")), "stderr": err.text(0, ends.get("stderr"))}
+        logs["truncated"] = out.truncated or err.truncated
+        if self.marks and (hidden := out.text(ends["stdout"]) + err.text(ends["stderr"])):
+            logs["held_out"] = hidden
+        self.record.logs = self.record.logs or logs
+        self.record.resources |= {"max_rss": box.max_rss * 1024}
+
+
+def sha(candidate: str) -> str:
+    return hashlib.sha256(candidate.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _digest(parts: list[Any]) -> str:
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+
+
+def _why(found: Any) -> str:
+    if isinstance(found, dict):
+        return "not denied: " + ", ".join(name for name, denied in found.items() if not denied)
+    return str(found)
