@@ -100,6 +100,8 @@ class Sandbox:
         assert spec is not None
         assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
+        # Dataclasses with postponed annotations look their module up there.
+        sys.modules[spec.name] = module
         try:
             with Poison():
                 spec.loader.exec_module(module)
