@@ -60,7 +60,7 @@ def minimal(task: Task, arguments: Arguments) -> Work | None:
     arguments = _meta(arguments)
     try:
         result, operations = trace(task.reference, arguments)
-    except (RuntimeError, NotImplementedError, ValueError, TypeError):
+    except (RuntimeError, ValueError, TypeError):
         return None
     inputs = {id(tensor): tensor for tensor in tensors(arguments)}
     written = [arguments[name] for name in task.contract.mutates]
