@@ -3,6 +3,7 @@
 import ast
 import builtins
 import inspect
+import operator
 from collections.abc import Callable
 from functools import cache, partial
 from types import FunctionType
@@ -34,7 +35,7 @@ class _Language:
         self.entries = [(owner, name, former, owner.__dict__[name]) for owner, name, former in changes.values()]
         scope.restore()
         self.entries = [(owner, name, former, _faster(owner, former, new)) for owner, name, former, new in self.entries]
-        self.entries += libdevice.entries(semantic) + _reductions() + _methods() + _cheaper()
+        self.entries += libdevice.entries(semantic) + _reductions() + _methods() + _cheaper() + _constants()
         self.replaced = {id(former): new for owner, _, former, new in self.entries if not inspect.isclass(owner)}
         self.active = False
 
@@ -77,6 +78,16 @@ def _methods() -> list[tuple[Any, str, Any, Any]]:
     return [(tl.tensor, name, jit, bound(jit)) for name, jit in vars(tl.tensor).items() if isinstance(jit, JITFunction)]
 
 
+def _constants() -> list[tuple[Any, str, Any, Any]]:
+    """Operators of a constant on the left of a tensor: the tensor's, as in compiled code, rather than another constant."""
+
+    def yielding(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+        apply = getattr(operator, name)
+        return lambda self, other: apply(self.value, other) if isinstance(other, tl.tensor) else method(self, other)
+
+    return [(tl.constexpr, name, method, yielding(name, method)) for name, method in vars(tl.constexpr).items() if name in _BINARY]
+
+
 def _cheaper() -> list[tuple[Any, str, Any, Any]]:
     """Half of an interpreted kernel's time goes into shapes that are always the same; these keep them with the type."""
     make_tensor, make_type = tl.tensor.__init__, tl.block_type.with_element_ty
@@ -105,6 +116,7 @@ def _cheaper() -> list[tuple[Any, str, Any, Any]]:
     ]
 
 
+_BINARY = {f"__{name}__" for name in "add sub mul truediv floordiv mod lt le gt ge eq ne and or xor lshift rshift".split()}
 _REDUCTIONS = {"reduce": reduce.reduce, "associative_scan": reduce.scan}
 
 

@@ -157,3 +157,25 @@ def f(x):
 def test_kernels_made_in_a_function_keep_their_own_constants(session: Session, load: Callable[[str], ModuleType]) -> None:
     x = session.to_device(torch.ones(8))
     assert session.to_host(load(CLOSURE).f(x)).tolist() == [10] * 8
+
+
+CONSTANT = """
+import torch, triton, triton.language as tl
+
+TWO = tl.constexpr(2.0)
+
+@triton.jit
+def kernel(x, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    v = tl.load(x + i)
+    tl.store(x + i, tl.where(TWO < v, -TWO * v, TWO - v))
+
+def f(x):
+    kernel[(1,)](x, BLOCK=4)
+    return x
+"""
+
+
+def test_a_constant_stands_on_the_left_of_an_operator(session: Session, load: Callable[[str], ModuleType]) -> None:
+    x = session.to_device(torch.tensor([1.0, 2.0, 3.0, 4.0], dtype=torch.float16))
+    assert session.to_host(load(CONSTANT).f(x)).tolist() == [1, 0, -6, -8]
