@@ -116,7 +116,10 @@ def _cheaper() -> list[tuple[Any, str, Any, Any]]:
     ]
 
 
-_BINARY = {f"__{name}__" for name in "add sub mul truediv floordiv mod lt le gt ge eq ne and or xor lshift rshift".split()}
+_BINARY = {
+    "__add__", "__sub__", "__mul__", "__truediv__", "__floordiv__", "__mod__", "__and__", "__or__", "__xor__", "__lshift__", "__rshift__",
+    "__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__",
+}  # fmt: skip
 _REDUCTIONS = {"reduce": reduce.reduce, "associative_scan": reduce.scan}
 
 
