@@ -11,6 +11,7 @@ KINDS = {
 }  # fmt: skip
 TEXT = 4096
 MOST = 256
+_AMOUNTS = ("sectors_loaded", "sectors_stored", "sectors_atomic", "bytes_loaded", "bytes_stored", "flops")
 
 
 def failure(report: Any) -> Failure:
@@ -35,7 +36,10 @@ def _compiled(report: dict[str, Any]) -> dict[str, Any]:
     return {
         "target": text(report.get("target"))[:40],
         "kernels": [
-            {"name": text(k.get("name"))[:200]} | {n: _whole(k.get(n)) for n in ("registers", "spills", "shared_bytes")} for k in kernels
+            {"name": text(k.get("name"))[:200]}
+            | {n: _whole(k.get(n)) for n in ("registers", "spills", "shared_bytes")}
+            | {"occupancy": _share(k.get("occupancy"))}
+            for k in kernels
         ],
         "seconds": float(seconds) if type(seconds) in (int, float) and math.isfinite(seconds) else 0.0,
         "error": text(report["error"])[:TEXT] if report.get("error") else None,
@@ -43,15 +47,68 @@ def _compiled(report: dict[str, Any]) -> dict[str, Any]:
 
 
 def accesses(reports: Any) -> list[dict[str, Any]]:
-    """Accesses outside the tensors of a launch: kernel, kind (load, store, atomic), nearest tensor, first program, lanes."""
-    reports = reports if isinstance(reports, list) else []
-    return [_access(report) for report in reports[:MOST] if isinstance(report, dict)]
+    """Accesses outside the tensors of a launch: kernel, kind (load, store, atomic), tensor, first index and program, lanes."""
+    return [_finding(report) | {"program": _program(report.get("program"))} for report in _dicts(reports)]
 
 
-def _access(report: dict[str, Any]) -> dict[str, Any]:
-    program = report.get("program")
-    names = {name: text(report.get(name))[:200] for name in ("kernel", "kind", "tensor")}
-    return names | {"program": [count(p) for p in program[:3]] if isinstance(program, list) else [], "lanes": count(report.get("lanes"))}
+def races(reports: Any) -> list[dict[str, Any]]:
+    """Conflicts between the programs of a launch: kernel, kind, tensor, first index and its two programs, lanes."""
+    return [_finding(report) | {"programs": [_program(p) for p in _list(report.get("programs"))[:2]]} for report in _dicts(reports)]
+
+
+def advisories(reports: Any) -> list[str]:
+    """Sentences on what could not be judged, without repetition."""
+    return list(dict.fromkeys(text(report)[:500] for report in _list(reports)[:MOST] if isinstance(report, str)))
+
+
+def traffic(reports: Any) -> list[dict[str, Any]]:
+    """Per launch: kernel, grid, num_warps, bytes by sectors and without repetition, flops, and dot_flops by dtype."""
+    return [_launch(report) for report in _dicts(reports)]
+
+
+def totals(launches: list[dict[str, Any]]) -> dict[str, int]:
+    """Sums over the launches of a call, as in `Evaluation.memory`; sectors of atomics are both loaded and stored."""
+    sums = {name: sum(launch[name] for launch in launches) for name in _AMOUNTS}
+    return {
+        "sectors_loaded": sums["sectors_loaded"] + sums["sectors_atomic"],
+        "sectors_stored": sums["sectors_stored"] + sums["sectors_atomic"],
+        "flops": sums["flops"] + sum(sum(launch["dot_flops"].values()) for launch in launches),
+        "launches": len(launches),
+    }
+
+
+def _finding(report: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {name: text(report.get(name))[:200] for name in ("kernel", "kind", "tensor")}
+    index = report.get("index")
+    return found | {"index": index if type(index) is int and abs(index) < 1 << 63 else 0, "lanes": count(report.get("lanes"))}
+
+
+def _launch(report: dict[str, Any]) -> dict[str, Any]:
+    dot = report.get("dot_flops")
+    return {
+        "kernel": text(report.get("kernel"))[:200],
+        "grid": _program(report.get("grid")),
+        "num_warps": count(report.get("num_warps")),
+        **{name: amount(report.get(name)) for name in _AMOUNTS},
+        "dot_flops": {str(k)[:40]: amount(v) for k, v in list(dot.items())[:20]} if isinstance(dot, dict) else {},
+    }
+
+
+def _program(value: Any) -> list[int]:
+    return [count(axis) for axis in _list(value)[:3]]
+
+
+def _dicts(reports: Any) -> list[dict[str, Any]]:
+    return [report for report in _list(reports)[:MOST] if isinstance(report, dict)]
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def amount(number: Any) -> int:
+    """Bytes or operations."""
+    return number if type(number) is int and 0 <= number < 1 << 63 else 0
 
 
 def count(number: Any) -> int:
@@ -60,6 +117,10 @@ def count(number: Any) -> int:
 
 def _whole(number: Any) -> int | None:
     return number if type(number) is int and 0 <= number < 1 << 40 else None
+
+
+def _share(number: Any) -> float | None:
+    return float(number) if type(number) in (int, float) and 0 <= number <= 1 else None
 
 
 def text(value: Any) -> str:

@@ -17,8 +17,11 @@ from triton.language.semantic import TritonSemantic
 from triton.runtime.interpreter import InterpreterBuilder, TensorHandle
 
 from tools.simulated import libdevice
-from tools.simulated.bounds import NOWHERE, poison
+from tools.simulated.bounds import poison
+from tools.simulated.flops import WEIGHTS, tally
+from tools.simulated.memory import plain
 from tools.simulated.narrow import as_float, from_float, is_bf16, narrow, to_tf32, widen, widened
+from tools.simulated.watcher import Watcher
 
 _FLOAT_OPS = (
     "fadd", "fsub", "fmul", "fdiv", "frem", "fneg", "precise_divf", "approx_divf", "minimumf", "minnumf", "maximumf", "maxnumf", "fma",
@@ -35,7 +38,8 @@ class Builder(InterpreterBuilder):
 
     def __init__(self) -> None:
         super().__init__()
-        self.bounds = NOWHERE
+        self.watcher = Watcher("", (1, 1, 1), ())
+        self.watcher.memory.integers = True
         self.options = _options(self.options, self.options.default_dot_input_precision)
 
     def prefer(self, dot_precision: str) -> None:
@@ -56,25 +60,28 @@ class Builder(InterpreterBuilder):
         return from_float(as_float(src), dst_type)
 
     def create_masked_load(self, ptrs: TensorHandle, mask: TensorHandle, *rest: Any, **named: Any) -> TensorHandle:
-        mask = _boolean(mask)
-        bad = self._outside(ptrs, mask, "load")
-        if bad is None:
-            return super().create_masked_load(ptrs, mask, *rest, **named)
-        loaded = super().create_masked_load(ptrs, TensorHandle(mask.data & ~bad, tl.int1), *rest, **named)
-        return TensorHandle(poison(loaded.data, bad), loaded.dtype)
+        ptrs, mask, bad = self._seen("load", ptrs, mask)
+        loaded = super().create_masked_load(ptrs, mask, *rest, **named)
+        return loaded if bad is None else TensorHandle(poison(loaded.data, bad), loaded.dtype)
 
     def create_masked_store(self, ptrs: TensorHandle, value: TensorHandle, mask: TensorHandle, *rest: Any) -> None:
-        mask = _boolean(mask)
-        bad = self._outside(ptrs, mask, "store")
-        return super().create_masked_store(ptrs, value, mask if bad is None else TensorHandle(mask.data & ~bad, tl.int1), *rest)
+        ptrs, mask, _ = self._seen("store", ptrs, mask, value.data)
+        return super().create_masked_store(ptrs, value, mask, *rest)
+
+    def create_ptr_to_int(self, src: TensorHandle, dst_type: Any) -> TensorHandle:
+        return self.create_bitcast(TensorHandle(plain(src.data), src.dtype), dst_type)
 
     def create_int_to_ptr(self, src: TensorHandle, dst_type: Any) -> TensorHandle:
-        self.bounds.known = False
+        self.watcher.memory.integers = True
         return self.create_bitcast(src, dst_type)
 
-    def _outside(self, ptrs: TensorHandle, mask: TensorHandle, kind: str) -> np.ndarray | None:
-        size = max(1, ptrs.get_element_ty().primitive_bitwidth // 8)
-        return self.bounds.outside(ptrs.data, mask.data, size, kind, self.grid_idx)
+    def _seen(
+        self, kind: str, ptrs: TensorHandle, mask: TensorHandle | np.ndarray, values: np.ndarray | None = None
+    ) -> tuple[TensorHandle, TensorHandle, np.ndarray | None]:
+        """Pointers and mask of an access as memory may see them, and the lanes that were taken out of it, if any."""
+        mask, size = _boolean(mask), max(1, ptrs.get_element_ty().primitive_bitwidth // 8)
+        addresses, bad = self.watcher.see(kind, ptrs.data, mask.data, size, values)
+        return TensorHandle(addresses, ptrs.dtype), mask if bad is None else TensorHandle(mask.data & ~bad, tl.int1), bad
 
     def create_erf(self, arg: TensorHandle) -> TensorHandle:
         return TensorHandle(torch.erf(torch.from_numpy(np.ascontiguousarray(arg.data))).numpy(), arg.dtype.scalar)
@@ -84,6 +91,7 @@ class Builder(InterpreterBuilder):
 
     def create_dot(self, a: TensorHandle, b: TensorHandle, d: TensorHandle, input_precision: Any, *rest: Any) -> TensorHandle:
         """Products of narrow types are exact in the wide type that sums them."""
+        tally.dot(a, b.data.shape[-1], input_precision)
         if a.data.dtype.kind in "iu" and a.dtype.scalar.is_int():
             product = np.matmul(a.data.astype(np.float64), b.data.astype(np.float64)).astype(d.data.dtype)
             return TensorHandle(product + d.data, d.dtype.scalar)
@@ -94,11 +102,20 @@ class Builder(InterpreterBuilder):
         product = np.matmul(left.astype(wide, copy=False), right.astype(wide, copy=False))
         return from_float(product + as_float(d), d.dtype)
 
-    def create_atomic_rmw(self, rmwOp: Any, ptr: TensorHandle, val: TensorHandle, mask: TensorHandle, *rest: Any) -> TensorHandle:
-        mask = _boolean(mask)
-        bad = self._outside(ptr, mask, "atomic")
+    def create_atomic_cas(self, ptr: TensorHandle, cmp: TensorHandle, val: TensorHandle, *rest: Any) -> TensorHandle:
+        """Lanes that left their memory exchange with a word of nobody's."""
+        self.watcher.order()
+        everywhere = np.ones(ptr.data.shape, bool)
+        ptr, _, bad = self._seen("atomic", ptr, everywhere)
+        nobody = np.zeros(1, np.uint64)
         if bad is not None:
-            mask = TensorHandle(mask.data & ~bad, tl.int1)
+            ptr = TensorHandle(np.where(bad, np.uint64(nobody.ctypes.data), ptr.data), ptr.dtype)
+        return super().create_atomic_cas(ptr, cmp, val, *rest)
+
+    def create_atomic_rmw(self, rmwOp: Any, ptr: TensorHandle, val: TensorHandle, mask: TensorHandle, *rest: Any) -> TensorHandle:
+        if self.watcher.uses_old_values or rmwOp == ir.ATOMIC_OP.XCHG:
+            self.watcher.order()
+        ptr, mask, _ = self._seen("atomic", ptr, mask)
         if not is_bf16(val):
             return super().create_atomic_rmw(rmwOp, ptr, val, mask, *rest)
         combine = _BF16_ATOMICS[rmwOp]
@@ -115,7 +132,10 @@ class Builder(InterpreterBuilder):
     def create_extern_elementwise(
         self, lib_name: str, lib_path: str, symbol: str, args: list[TensorHandle], ret_type: Any, is_pure: bool
     ) -> TensorHandle:
-        return libdevice.call(symbol, args, ret_type)
+        out = libdevice.call(symbol, args, ret_type)
+        if ret_type.scalar.is_floating():
+            tally.flops += out.data.size
+        return out
 
 
 def _options(options: interpreter.InterpreterOptions, dot_precision: str) -> interpreter.InterpreterOptions:
@@ -150,9 +170,23 @@ def _in_fp32(operation: Callable) -> Callable:
     return lifted
 
 
+def _counted(operation: Callable, weight: int) -> Callable:
+    """The operation, with what it costs per lane."""
+
+    def counted(self: Builder, *args: Any) -> TensorHandle:
+        out = operation(self, *args)
+        tally.flops += weight * out.data.size
+        return out
+
+    return counted
+
+
 for _name in [f"create_{op}" for op in _FLOAT_OPS] + _COMPARISONS:
     if hasattr(Builder, _name):
         setattr(Builder, _name, _in_fp32(getattr(Builder, _name)))
+for _op in _FLOAT_OPS:
+    if hasattr(Builder, f"create_{_op}"):
+        setattr(Builder, f"create_{_op}", _counted(getattr(Builder, f"create_{_op}"), WEIGHTS.get(_op, 1)))
 
 builder = Builder()
 semantic: TritonSemantic = TritonSemantic(builder)

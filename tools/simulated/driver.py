@@ -11,8 +11,8 @@ from tools import platforms
 from tools.platforms.sheet import HardwareSheet
 from tools.simulated.tensor import DEVICE
 
-Launch = Callable[[Any, tuple[int, int, int], tuple], None]
-"""`launch(jit_function, grid, values of all its parameters)`."""
+Launch = Callable[[Any, tuple[int, int, int], tuple, int], None]
+"""`launch(jit_function, grid, values of all its parameters, warps per program)`."""
 
 
 class _Utils:
@@ -87,6 +87,6 @@ class SimDriver:
 
         def launch(x: int, y: int, z: int, *rest: Any) -> None:
             # A compiled kernel outlives the session that built it, so the driver of now is asked.
-            driver.active.launch(source.fn, (x, y, z), rest[6:])
+            driver.active.launch(source.fn, (x, y, z), rest[6:], metadata.num_warps)
 
         return launch

@@ -2,7 +2,9 @@
 
 import traceback
 import warnings
-from dataclasses import dataclass, field
+from collections.abc import Collection
+from dataclasses import asdict, dataclass, field
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -14,10 +16,12 @@ from triton.runtime.jit import JITFunction
 
 from tools import platforms
 from tools.simulated import language
-from tools.simulated.bounds import Bounds, OutOfBounds
 from tools.simulated.builder import builder, semantic
 from tools.simulated.errors import CompileFailed, HostPointer, LaunchFailed, Unsupported
+from tools.simulated.flops import tally
+from tools.simulated.ordering import uses_old_values
 from tools.simulated.tensor import SimTensor, tensors
+from tools.simulated.watcher import Watcher
 
 MOST_PROGRAMS = 4096
 """Programs of one launch; each takes the interpreter about a millisecond."""
@@ -45,9 +49,7 @@ class TargetLog:
         self.seen.add(kernel.hash)
         binary = kernel.kernel
         used = platforms.usage(self.target, binary, kernel.metadata.name, kernel.metadata.shared)
-        self.kernels.append(
-            {"name": kernel.metadata.name, "registers": used.registers, "spills": used.spills, "shared_bytes": used.shared_bytes}
-        )
+        self.kernels.append({"name": kernel.metadata.name} | asdict(used))
 
 
 def check_memory(args: tuple, kwargs: dict[str, Any]) -> None:
@@ -95,33 +97,43 @@ def grid_of(grid: Any, jit: JITFunction) -> tuple[int, int, int]:
     return int(x), int(y), int(z)
 
 
-def interpret(jit: JITFunction, grid: tuple[int, int, int], values: tuple) -> list[OutOfBounds]:
-    """Runs every program of a launch on the CPU memory behind the arguments; returns the accesses that left that memory."""
+def watcher(jit: JITFunction, grid: tuple[int, int, int], kinds: Collection[str]) -> Watcher:
+    """For one launch; `kinds` says what is recorded besides accesses out of bounds."""
+    return Watcher(jit.__name__, grid_of(grid, jit), kinds, "races" in kinds and uses_old_values(jit))
+
+
+def interpret(jit: JITFunction, grid: tuple[int, int, int], values: tuple, watcher: Watcher) -> None:
+    """Runs every program of a launch on the CPU memory behind the arguments."""
     x, y, z = grid_of(grid, jit)
     if x * y * z > MOST_PROGRAMS:
         raise Unsupported(
             f"A launch of {x * y * z} programs is more than the {MOST_PROGRAMS} that the simulated device runs.", kernel=jit.__name__
         )
     language.begin_launch()
+    tally.reset()
     with torch._C.DisableTorchFunction(), np.errstate(all="ignore"), warnings.catch_warnings(), language.language():
         warnings.simplefilter("ignore")
         fn = language.rewritten(jit)
-        arguments = {
-            p.name: value if p.is_constexpr else argument(value, p.annotation_type) for p, value in zip(jit.params, values, strict=True)
-        }
+        builder.watcher = watcher
+        arguments = {p.name: _watched(p, value, watcher) for p, value in zip(jit.params, values, strict=True)}
         builder.set_grid_dim(x, y, z)
-        builder.bounds = Bounds(jit.__name__, {p.name: value for p, value in zip(jit.params, values, strict=True)})
         try:
-            for i in range(x):
-                for j in range(y):
-                    for k in range(z):
-                        builder.grid_idx = (i, j, k)
-                        fn(**arguments)
+            for number, program in enumerate(product(range(x), range(y), range(z))):
+                builder.grid_idx = program
+                watcher.begin(program, number)
+                fn(**arguments)
         except MemoryError:
             raise
         except Exception as error:
             raise _trapped(jit, error) from error
-        return list(builder.bounds.found.values())
+
+
+def _watched(parameter: Any, value: Any, watcher: Watcher) -> Any:
+    if parameter.is_constexpr:
+        return value
+    made = argument(value, parameter.annotation_type)
+    watcher.memory.add(parameter.name, value, made)
+    return made
 
 
 def argument(value: Any, annotation: str | None) -> Any:

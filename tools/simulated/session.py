@@ -21,6 +21,7 @@ from tools.simulated.driver import SimDriver
 from tools.simulated.errors import CompileFailed, DeviceMismatch, LaunchFailed
 from tools.simulated.patches import Patches
 from tools.simulated.tensor import SimMode, SimTensor, raw, simulated
+from tools.simulated.watcher import KINDS
 
 _TUNED_AWAY = {"OutOfResources", "CompileTimeAssertionFailure", "PTXASError"}
 """Errors that the autotuner takes as "too slow"."""
@@ -34,7 +35,16 @@ class Session:
         self.launches: list[str] = []
         """Names of the kernels launched, in order."""
         self.out_of_bounds: list[dict[str, Any]] = []
-        """Accesses outside the tensors of a launch: `kernel`, `kind` (load, store, atomic), `tensor`, `program`, `lanes`."""
+        """Accesses outside the tensors of a launch: `kernel`, `kind` (load, store, atomic), `tensor`, `index`, `program`, `lanes`."""
+        self.races: list[dict[str, Any]] = []
+        """Conflicts between the programs of a launch: `kernel`, `kind`, `tensor`, `index`, `programs`, `lanes` (see `races.Race`)."""
+        self.advisories: list[str] = []
+        """What could not be judged, a sentence each."""
+        self.traffic: list[dict[str, Any]] = []
+        """Per launch: `kernel`, `grid`, `num_warps`, bytes `sectors_loaded`, `sectors_stored`, `sectors_atomic`, `bytes_loaded`,
+        `bytes_stored`, and `flops`, `dot_flops` by dtype (see `traffic.Traffic` and `flops.Tally`)."""
+        self.watching = set(KINDS)
+        """Which of these are recorded, of `races` and `traffic`; accesses out of bounds always are."""
         self.noop = False
         """Whether launches leave memory as it is."""
         self._logs = [launch.TargetLog(target) for target in targets]
@@ -148,11 +158,21 @@ class Session:
             log.seconds += time.perf_counter() - begun
             self._driver.index = 0
 
-    def _launch(self, jit: JITFunction, grid: tuple[int, int, int], values: tuple) -> None:
+    def _launch(self, jit: JITFunction, grid: tuple[int, int, int], values: tuple, num_warps: int) -> None:
         launch.check_memory(values, {})
         self.launches.append(jit.__name__)
-        if not self.noop:
-            self.out_of_bounds += [found.to_dict() for found in launch.interpret(jit, grid, values)]
+        if self.noop:
+            return
+        watcher = launch.watcher(jit, grid, self.watching)
+        try:
+            launch.interpret(jit, grid, values, watcher)
+        finally:
+            found = watcher.findings()
+            self.out_of_bounds += found.out_of_bounds
+            self.races += found.races
+            self.advisories += found.advisories
+            if found.traffic is not None:
+                self.traffic.append({"kernel": jit.__name__, "grid": list(grid), "num_warps": num_warps} | found.traffic)
 
 
 def _guarded(count: int, dtype: torch.dtype) -> torch.Tensor:

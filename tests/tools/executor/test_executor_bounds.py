@@ -29,5 +29,5 @@ def test_what_a_held_out_case_did_is_not_public() -> None:
 
 def test_claimed_accesses_are_cut_to_form() -> None:
     assert claims.accesses([{"kernel": 1, "program": ["x", 2], "lanes": -5}, "no"]) == [
-        {"kernel": "", "kind": "", "tensor": "", "program": [0, 2], "lanes": 0}
+        {"kernel": "", "kind": "", "tensor": "", "index": 0, "program": [0, 2], "lanes": 0}
     ]

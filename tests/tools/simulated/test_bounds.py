@@ -35,7 +35,7 @@ def test_a_load_past_the_end_is_found_poisoned_and_attributed(session: Session) 
     x, y = session.to_device(torch.ones(200)), torch.empty(200, device="cuda")
     shift[(2,)](x, y, 200, 2, BLOCK=128)
     (found,) = session.out_of_bounds
-    assert found == {"kernel": "shift", "kind": "load", "tensor": "x", "program": [1, 0, 0], "lanes": 58}
+    assert found == {"kernel": "shift", "kind": "load", "tensor": "x", "index": 200, "program": [1, 0, 0], "lanes": 58}
     got = session.to_host(y)
     assert (got[:198] == 1).all()
     assert got[198:].isnan().all()
