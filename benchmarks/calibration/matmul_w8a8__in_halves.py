@@ -1,0 +1,62 @@
+"""The quantised values are multiplied as fp16."""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def quantise(x, q, scales, columns, row_stride, column_stride, BLOCK: tl.constexpr):
+    """One row (or column, by the strides) per program; q is laid out row by row."""
+    row = tl.program_id(0).to(tl.int64)
+    top = tl.zeros((BLOCK,), dtype=tl.float32)
+    for start in range(0, columns, BLOCK):
+        offsets = start + tl.arange(0, BLOCK)
+        v = tl.load(x + row * row_stride + offsets.to(tl.int64) * column_stride, mask=offsets < columns, other=0.0)
+        top = tl.maximum(top, tl.abs(v.to(tl.float32)))
+    peak = tl.max(top, axis=0)
+    scale = tl.where(peak > 0, tl.div_rn(peak, 127.0), 1.0)
+    tl.store(scales + row, scale)
+    for start in range(0, columns, BLOCK):
+        offsets = start + tl.arange(0, BLOCK)
+        v = tl.load(x + row * row_stride + offsets.to(tl.int64) * column_stride, mask=offsets < columns, other=0.0)
+        r = tl.div_rn(v.to(tl.float32), scale + tl.zeros((BLOCK,), dtype=tl.float32))
+        # Adding and subtracting 1.5 * 2**23 rounds half to even.
+        r = (r + 12582912.0) - 12582912.0
+        r = tl.minimum(tl.maximum(r, -127.0), 127.0)
+        tl.store(q + row * columns + offsets, r.to(tl.int8), mask=offsets < columns)
+
+
+@triton.jit
+def half_matmul(a, b, sa, sb, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    tiles = tl.cdiv(N, BN)
+    tile = tl.program_id(0)
+    rows = (tile // tiles) * BM + tl.arange(0, BM)
+    columns = (tile % tiles) * BN + tl.arange(0, BN)
+    total = tl.zeros((BM, BN), dtype=tl.float32)
+    for start in range(0, K, BK):
+        inner = start + tl.arange(0, BK)
+        x = tl.load(a + rows[:, None].to(tl.int64) * K + inner[None, :], mask=(rows[:, None] < M) & (inner[None, :] < K), other=0)
+        y = tl.load(b + columns[None, :].to(tl.int64) * K + inner[:, None], mask=(inner[:, None] < K) & (columns[None, :] < N), other=0)
+        # int8 values are exact in fp16, and their sums in fp32 up to 2**24.
+        total = tl.dot(x.to(tl.float16), y.to(tl.float16), total)
+    scale = tl.load(sa + rows, mask=rows < M, other=0.0)[:, None] * tl.load(sb + columns, mask=columns < N, other=0.0)[None, :]
+    place = c + rows[:, None].to(tl.int64) * N + columns[None, :]
+    tl.store(place, (total * scale).to(c.dtype.element_ty), mask=(rows[:, None] < M) & (columns[None, :] < N))
+
+
+def matmul_w8a8(input, weight):
+    M, K = input.shape
+    N = weight.shape[1]
+    device = input.device
+    a = torch.empty((M, K), dtype=torch.int8, device=device)
+    b = torch.empty((N, K), dtype=torch.int8, device=device)
+    sa = torch.empty(M, dtype=torch.float32, device=device)
+    sb = torch.empty(N, dtype=torch.float32, device=device)
+    c = torch.empty((M, N), dtype=input.dtype, device=device)
+    if c.numel():
+        quantise[(M,)](input, a, sa, K, input.stride(0), input.stride(1), BLOCK=1024)
+        quantise[(N,)](weight, b, sb, K, weight.stride(1), weight.stride(0), BLOCK=1024)
+        tiles = triton.cdiv(M, 64) * triton.cdiv(N, 64)
+        half_matmul[(tiles,)](a, b, sa, sb, c, M, N, K, BM=64, BN=64, BK=64)
+    return c
