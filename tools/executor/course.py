@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import json
+import os
 import time
 from collections.abc import Callable
 from typing import Any
@@ -23,8 +24,6 @@ from tools.settings import Settings
 
 MAX_SOURCE = 256 << 10
 PARSE_S = 10.0
-OPEN_S = 30.0
-"""Making the walls and, on a GPU, a context."""
 
 
 class Course:
@@ -59,7 +58,6 @@ class Course:
             self.stage(record.stage)
             if self.sandbox:
                 self._close_sandbox()
-            self.worker.close_memory()
         record.resources["wall_s"] = round(time.monotonic() - start, 4)
         return record
 
@@ -92,11 +90,8 @@ class Course:
             "denied": sorted(name for name, denied in found.items() if denied),
         }
         record.platform, record.device = worker.describe(record.mode)
-        record.versions, record.data_path = worker.versions, "shared host memory"
+        record.versions = worker.versions
         record.environment_sha = _digest([record.mode, record.platform, record.device, *sorted(record.versions.items())])
-        memory = worker.open_memory(record.mode)
-        request = {"op": "open", "task": self.task.id, "sha": self.task.sha, "device": worker.place(record.mode), "split": worker.half}
-        self.cases = self.judge(request, (memory,))
 
     def _stages(self) -> None:
         self.open()
@@ -124,20 +119,30 @@ class Course:
         return self.sandbox
 
     def open(self) -> None:
-        """Forks a sandbox, parses the source in it before any of the candidate runs, and imports it."""
+        """Takes a sandbox, parses the source in it before any of the candidate runs, and imports it."""
         worker, settings = self.worker, self.settings
         targets = [worker.device["target"] or "unknown"] if self.device else list(settings.targets)
         plan = {"mode": self.record.mode, "targets": targets, "seed": settings.seed, "index": worker.gpu}
-        self.sandbox = worker.sandbox(self.source, plan)
-        hello = self.guarded(lambda: self.box.answer(None, OPEN_S))
-        if "broken" in hello:
-            raise Stop("infra_error", f"the sandbox could not be set up: {hello['broken']}")
-        answer = self.ask({"op": "parse"}, PARSE_S)
+        self.sandbox = worker.sandbox(plan)
+        self.record.data_path = "shared host memory" if self.box.memory["gpu"] is None else "shared device memory"
+        request = {"op": "open", "task": self.task.id, "sha": self.task.sha, "device": worker.place(self.record.mode)}
+        self.cases = self.judge(request | {"memory": self.box.memory}, (self.box.fd,))
+        worker.prepare(plan)
+        answer = self._parse()
         self.stage("static")
         self.record.facts = answer["facts"]
         self.stage("import")
         self.ask({"op": "import", "entry": self.cases["entry"]}, settings.import_s)
         self.stage("compile")
+
+    def _parse(self) -> Message:
+        text = os.memfd_create("candidate")
+        try:
+            os.write(text, self.source)
+            os.lseek(text, 0, os.SEEK_SET)
+            return self.ask({"op": "parse"}, PARSE_S, fds=(text,))
+        finally:
+            os.close(text)
 
     def reopen(self) -> None:
         """A new sandbox where the last one has died of what was tried on it; the stage stays."""
@@ -153,6 +158,8 @@ class Course:
 
     def gpu(self, shared: bool) -> contextlib.AbstractContextManager[None]:
         """Holds the GPU, shared for a call and alone for timing, so that no other candidate's kernels run beside timed ones."""
+        if not shared:
+            self.worker.settle_spare()
         return gpu_lock(self.worker.gpu, self.worker, shared) if self.device else contextlib.nullcontext()
 
     def stage(self, stage: str) -> None:
@@ -169,10 +176,10 @@ class Course:
             raise Stop("task_invalid", answer["invalid"])
         return answer
 
-    def ask(self, request: Message, seconds: float, soft: bool = False) -> Message:
+    def ask(self, request: Message, seconds: float, soft: bool = False, fds: tuple[int, ...] = ()) -> Message:
         """An answer of the sandbox. Its error stops the course, unless `soft`."""
         compile_s = self.settings.compile_s
-        answer = self.guarded(lambda: self.box.ask(request, seconds, compile_s))
+        answer = self.guarded(lambda: self.box.ask(request, seconds, compile_s, fds))
         if answer.get("error") and not soft:
             raise Stop.reported(answer["error"])
         return answer

@@ -5,7 +5,6 @@ Started by the broker with `-m`; one request at a time; ends when the broker han
 
 import contextlib
 import math
-import mmap
 import os
 import sys
 from typing import Any
@@ -16,12 +15,12 @@ from benchmark import oracle, suites
 from benchmark.errors import UserError
 from benchmark.task import Arguments, Check, Oracle, Task
 from tools import platforms
-from tools.executor import syscalls
+from tools.executor import memory, syscalls
 from tools.executor.arguments import bind, same_bytes, tensors_in
 from tools.executor.baseline import Baseline
 from tools.executor.channel import Channel, Closed, Message
 from tools.executor.truths import Truths
-from tools.executor.wire import BadLayout, Node, Overflow, Region
+from tools.executor.wire import BadLayout, Node, Overflow
 
 L2_BYTES = 128 << 20
 """What is flushed where the hardware's figures are unknown."""
@@ -31,6 +30,10 @@ class Judge:
     def __init__(self) -> None:
         self._task: Task | None = None
         self.truths = Truths()
+        self.shared: dict[int, torch.Tensor] = {}
+        """Memory of GPUs that sandboxes map, one after another."""
+        self.exported: list[int] = []
+        """Descriptors for the answer at hand."""
         self.sent: tuple[str, int] | None = None
         """Case and seed of the inputs that the candidate has."""
 
@@ -39,11 +42,21 @@ class Judge:
         assert self._task is not None
         return self._task
 
+    def share(self, request: Message, fds: list[int]) -> Message:
+        """Takes memory of a GPU for all evaluations to come; the descriptor for it goes with the answer."""
+        gpu = request["gpu"]
+        try:
+            fd, self.shared[gpu] = memory.on_device(gpu, torch.accelerator.get_memory_info(gpu)[1])
+        except OSError as error:
+            return {"refused": str(error)}
+        self.exported = [fd]
+        return {"size": self.shared[gpu].numel(), "gpu": gpu}
+
     def open(self, request: Message, fds: list[int]) -> Message:
         """Begins an evaluation: the task, its cases and the shared memory."""
-        memory = mmap.mmap(fds[0], 0)
-        self.sending = Region(memory, 0, request["split"])
-        self.returned = Region(memory, request["split"], len(memory) - request["split"])
+        gpu = request["memory"]["gpu"]
+        shared = memory.attached(fds[0], request["memory"]) if gpu is None else self.shared[gpu]
+        self.sending, self.returned = memory.regions(shared)
         self.truths.device = request["device"]
         if request["device"] != "cpu":
             torch.accelerator.set_device_index(torch.device(request["device"]).index)
@@ -62,11 +75,13 @@ class Judge:
         arguments = self.truths.arguments(self.task, *self.sent)
         self.sending.clear()
         positional, keywords = bind(self.task, arguments)
-        return {
+        layout = {
             "args": [self.sending.write(value) for value in positional.values()],
             "kwargs": {name: self.sending.write(value) for name, value in keywords.items()},
             "empty": any(t.numel() == 0 for t in tensors_in(arguments)),
         }
+        self.sending.settle()
+        return layout
 
     def check(self, request: Message, fds: list[int]) -> Message:
         """Compares what lies in the shared memory with the truth, and the inputs with what was sent."""
@@ -214,7 +229,10 @@ def main(fd: int) -> None:
                 reply = _invalid(f"{type(error).__name__}: {error}"[:500])
             for number in channel.fds:
                 os.close(number)
-            channel.send(reply)
+            channel.send(reply, judge.exported)
+            for number in judge.exported:
+                os.close(number)
+            judge.exported = []
             if request["op"] == "inputs":
                 judge.prepare()
     except Closed:

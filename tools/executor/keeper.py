@@ -5,7 +5,7 @@ broker is gone, so is the sandbox.
 """
 
 import contextlib
-import mmap
+import itertools
 import os
 import shutil
 import signal
@@ -25,7 +25,7 @@ FOREVER_S = 1e6
 
 
 def keep(request: Message, fds: list[int]) -> NoReturn:
-    """Runs in a fresh fork of the zygote. `fds`: broker's line to the keeper, sandbox's line, memory, source, stdout, stderr."""
+    """Runs in a fresh fork of the zygote. `fds`: broker's line to the keeper, sandbox's line, memory, stdout, stderr."""
     line = Channel.inherited(fds[0])
     os.setsid()
     syscalls.adopt_orphans()
@@ -86,13 +86,11 @@ def _sandbox(request: Message, fds: list[int], box: Path | None) -> NoReturn:
     channel = Channel.inherited(fds[0])
     try:
         syscalls.die_with_parent()
-        memory = mmap.mmap(fds[1], request["size"])
         box = isolation.mount_private() if box is None else box
         isolation.private_environment(box)
         tempfile.tempdir = os.environ["TMPDIR"]
-        _copy_source(fds[2], box / "candidate.py")
-        _standard_streams(*fds[3:5])
-        _only(fds[0])
+        _standard_streams(*fds[2:4])
+        _only(fds[:2])
         isolation.limit(ADDRESS_SPACE if request["plan"]["mode"] == "simulated" else None)
         if request["level"] != "process":
             isolation.restrict(box, request["devices"], request["level"] == "full")
@@ -104,14 +102,9 @@ def _sandbox(request: Message, fds: list[int], box: Path | None) -> NoReturn:
         channel.send({"witness": isolation.witness(**request["witness"])})
         os._exit(0)
     try:
-        sandbox.run(channel, memory, request["split"], request["plan"], box)
+        sandbox.run(channel, fds[1], request["memory"], request["plan"], box)
     finally:
         os._exit(4)
-
-
-def _copy_source(fd: int, path: Path) -> None:
-    size = os.fstat(fd).st_size
-    path.write_bytes(os.pread(fd, size, 0))
 
 
 def _standard_streams(out: int, err: int) -> None:
@@ -126,10 +119,10 @@ def _text_stream(fd: int) -> TextIO:
     return os.fdopen(fd, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)
 
 
-def _only(channel: int) -> None:
-    """Closes every descriptor but the standard streams and the line to the broker."""
-    os.closerange(3, channel)
-    os.closerange(channel + 1, 1 << 16)
+def _only(kept: list[int]) -> None:
+    """Closes every descriptor but the standard streams and those that are kept."""
+    for low, high in itertools.pairwise([2, *sorted(kept), 1 << 16]):
+        os.closerange(low + 1, high)
 
 
 def _forget_ourselves() -> None:
@@ -158,16 +151,14 @@ def probe(level: str, devices: list[str], port: int) -> dict[str, bool] | str:
     """Tries a level out with a sandbox that only does what must be denied: what was denied, or why the level cannot be had."""
     line, line_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     control, control_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    memory = os.memfd_create("probe")
-    os.ftruncate(memory, mmap.PAGESIZE)
     null = os.open(os.devnull, os.O_WRONLY)
     request = {
-        "level": level, "size": mmap.PAGESIZE, "split": 0, "devices": devices, "plan": {"mode": "device"},
+        "level": level, "devices": devices, "plan": {"mode": "device"},
         "witness": {"port": port, "outsider": os.getpid(), "outside": tempfile.gettempdir()},
     }  # fmt: skip
     pid = os.fork()
     if pid == 0:
-        keep(request, [line_end.fileno(), control_end.fileno(), memory, memory, null, null])
+        keep(request, [line_end.fileno(), control_end.fileno(), null, null, null])
     line_end.close()
     control_end.close()
     try:
@@ -179,4 +170,4 @@ def probe(level: str, devices: list[str], port: int) -> dict[str, bool] | str:
         os.waitpid(pid, 0)
         line.close()
         control.close()
-        _close([memory, null])
+        os.close(null)

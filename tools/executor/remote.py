@@ -4,7 +4,7 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from tools.executor.channel import Channel, Closed, Malformed, Message, readable
 
@@ -59,8 +59,14 @@ class Log:
 
 
 class RemoteSandbox:
-    def __init__(self, cancelled: int) -> None:
+    """Is made before there is a candidate. `plan` is what it was made for; `memory` describes the memory that it shares, under `fd`."""
+
+    def __init__(self, cancelled: int, plan: Message, fd: int, memory: Message) -> None:
         """`cancelled` is a descriptor that becomes readable when the evaluation is to be given up."""
+        self.plan = plan
+        self.fd = fd
+        self.memory = memory
+        self.hello: Message | None = None
         self.control, self.control_end = Channel.pair()
         self.line, self.line_end = Channel.pair()
         self.logs = {"stdout": Log(), "stderr": Log()}
@@ -84,11 +90,20 @@ class RemoteSandbox:
         for log in self.logs.values():
             os.close(log.writer)
 
-    def ask(self, request: Message, seconds: float, compile_s: float = 0.0) -> Message:
+    def wait(self, seconds: float) -> Message:
+        """What the sandbox says when its walls and its device are there: `ready`, or `broken` with the reason."""
+        if self.hello is None:
+            try:
+                self.hello = self.answer(None, seconds)
+            except (Died, Hung, Malformed) as error:
+                self.hello = {"broken": f"{type(error).__name__}: {error}"}
+        return self.hello
+
+    def ask(self, request: Message, seconds: float, compile_s: float = 0.0, fds: Sequence[int] = ()) -> Message:
         """Sends a request and waits for its answer. Time in announced compilations is counted apart, `compile_s` for each."""
         self.number += 1
         try:
-            self.control.send(request | {"id": self.number})
+            self.control.send(request | {"id": self.number}, fds)
         except Closed:
             raise self._death() from None
         return self.answer(self.number, seconds, compile_s)
@@ -166,3 +181,4 @@ class RemoteSandbox:
             log.close()
         self.control.close()
         self.line.close()
+        os.close(self.fd)

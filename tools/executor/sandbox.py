@@ -6,7 +6,6 @@ of `pass` needs output bytes that the judge finds right.
 
 import contextlib
 import importlib.util
-import mmap
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -19,10 +18,11 @@ from triton.runtime.jit import JITFunction
 from tools.executor.arguments import tensors_in
 from tools.executor.channel import Channel, Message
 from tools.executor.exceptions import describe
+from tools.executor.memory import attached, regions
 from tools.executor.static import facts, parse
 from tools.executor.timed import TimedCalls
 from tools.executor.unwritten import Poison
-from tools.executor.wire import Node, Overflow, Region
+from tools.executor.wire import Node, Overflow
 
 TARGETS, KERNELS, ACCESSES, NAME = 8, 32, 16, 200
 """Compilation targets, kernels of each, accesses out of bounds, and characters of a kernel's name that are reported."""
@@ -55,10 +55,9 @@ class Failed(Exception):
 class Sandbox:
     """Answers one request at a time. Inputs lie in the first part of the shared memory, outputs in the second."""
 
-    def __init__(self, channel: Channel, memory: mmap.mmap, split: int, session: Session, box: Path):
+    def __init__(self, channel: Channel, memory: torch.Tensor, session: Session, box: Path):
         self.channel = channel
-        self.inputs = Region(memory, 0, split)
-        self.outputs = Region(memory, split, len(memory) - split)
+        self.inputs, self.outputs = regions(memory)
         self.session = session
         self.box = box
         self.function: Callable[..., Any] | None = None
@@ -91,7 +90,10 @@ class Sandbox:
         return answer(request)
 
     def do_parse(self, request: Message) -> Message:
-        tree = parse((self.box / "candidate.py").read_bytes())
+        with open(self.channel.fds.pop(), "rb") as file:
+            source = file.read()
+        (self.box / "candidate.py").write_bytes(source)
+        tree = parse(source)
         return {"error": tree} if isinstance(tree, dict) else {"facts": facts(tree)}
 
     def do_import(self, request: Message) -> Message:
@@ -184,10 +186,12 @@ class Sandbox:
             if device and tensor.device.type != device:
                 raise Failed("device_mismatch", f"an output is on {tensor.device}, the inputs are on {tensors[0].device}")
         try:
-            return {
+            written: Message = {
                 "result": self._write(result, tensors),
                 "after": [self.outputs.write(self.session.to_host(tensor)) for tensor in after],
             }
+            self.outputs.settle()
+            return written
         except Overflow:
             shapes = [tuple(tensor.shape) for tensor in tensors_in(result)]
             raise Failed("wrong_shape", f"outputs of shapes {shapes} do not fit into the memory that this task needs") from None
@@ -215,15 +219,19 @@ def _short(compiled: dict[str, Any]) -> dict[str, Any]:
     return compiled | {"kernels": kernels, "error": str(error)[:1000] if error else None}
 
 
-def run(channel: Channel, memory: mmap.mmap, split: int, plan: Message, box: Path) -> None:
-    """Opens the session that `plan` names and serves until the broker is gone."""
+def run(channel: Channel, fd: int, memory: Message, plan: Message, box: Path) -> None:
+    """Opens the session that `plan` names and the memory that `memory` describes, and serves until the broker is gone."""
     with contextlib.ExitStack() as stack:
         try:
             session = stack.enter_context(open_session(plan))
+            shared = attached(fd, memory)
+        except OSError as error:
+            channel.send({"unmapped": str(error)[:500]})
+            return
         except BaseException as error:
             channel.send({"broken": f"{type(error).__name__}: {error}"[:500]})
             return
-        sandbox = Sandbox(channel, memory, split, session, box)
+        sandbox = Sandbox(channel, shared, session, box)
         sandbox.watch_compiler()
         channel.send({"ready": True})
         sandbox.serve()

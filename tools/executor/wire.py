@@ -5,7 +5,6 @@ A layout node is `{"t": {dtype, shape, strides, offset, extent}}` for a tensor (
 other plain values, and `{"x": type name}` for what cannot be sent.
 """
 
-import mmap
 from collections.abc import Callable
 from typing import Any
 
@@ -41,18 +40,23 @@ def span(shape: list[int], strides: list[int]) -> int:
 
 
 class Region:
-    """A part of a shared mapping that values are written to one after another."""
+    """A part of the shared memory (bytes, on the host or on a device) that values are written to one after another."""
 
-    def __init__(self, memory: mmap.mmap, start: int, size: int):
-        self.bytes = torch.frombuffer(memory, dtype=torch.uint8, count=size, offset=start)
-        self.size = size
+    def __init__(self, memory: torch.Tensor):
+        self.bytes = memory
+        self.size = memory.numel()
         self.used = 0
 
     def clear(self) -> None:
         self.used = 0
 
+    def settle(self) -> None:
+        """Waits until what was written is there for the other process."""
+        if self.bytes.device.type != "cpu":
+            torch.accelerator.synchronize(self.bytes.device)
+
     def write(self, value: Any) -> Node:
-        """Puts a value into the region and returns its layout. Tensors are on CPU."""
+        """Puts a value into the region and returns its layout."""
         if isinstance(value, torch.Tensor):
             return {"t": self._write_tensor(value)}
         if isinstance(value, torch.dtype):

@@ -1,7 +1,6 @@
 """A worker: one judge and one zygote, started when they are needed and again when they were lost."""
 
 import contextlib
-import fcntl
 import os
 import subprocess
 import sys
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmark.errors import UserError, unknown
+from tools.executor import memory
 from tools.executor.channel import Channel, Closed, Malformed, Message, readable
 from tools.executor.remote import Cancelled, RemoteSandbox
 
@@ -18,9 +18,8 @@ START_S = 180.0
 JUDGE_S = 300.0
 KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "VISIBLE_DEVICES", "CC", "CXX")
 """What of the environment reaches the zygote, by name or by the end of the name; no key is among it."""
-EXPORTED_SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW
-HALF = {"simulated": 256 << 20, "device": 8 << 30}
-"""Bytes for inputs, and as many for outputs. Memory is taken only where it is written."""
+OPEN_S = 30.0
+"""Making the walls and, on a GPU, a context."""
 
 
 class WorkerLost(Exception):
@@ -91,8 +90,10 @@ class Worker:
         self.warm: tuple[str, str] | None = None
         self.isolation: dict[str, Any] = {}
         self.cancelled, self._cancel = os.pipe()
-        self.memory = -1
-        self.half = 0
+        self.spare: RemoteSandbox | None = None
+        """A sandbox that is made while another is at work, for the next candidate."""
+        self.exported: dict[int, tuple[int, Message] | None] = {}
+        """By GPU, the memory that the judge shares there; None where it cannot."""
 
     def ready(self, device: str, level: str) -> str:
         """Starts what is not running, warms the zygote for the device and the isolation level, and returns the mode."""
@@ -104,6 +105,7 @@ class Worker:
         mode = self._mode(device)
         if self.warm != (mode, level):
             if self.warm and self.zygote:
+                self.drop_spare()
                 self.zygote.stop()
                 self.zygote = None
                 return self.ready(device, level)
@@ -146,7 +148,7 @@ class Worker:
         if self.judge and self.judge.process.poll() is None:
             return None
         if self.judge:
-            self.judge.stop()
+            self._forget_judge()
         path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
         self.judge = Peer("tools.executor.judge", dict(os.environ) | {"PYTHONPATH": path} | SINGLE)
         return self.judge
@@ -154,6 +156,7 @@ class Worker:
     def _start_zygote(self) -> Peer | None:
         if self.zygote and self.zygote.process.poll() is None:
             return None
+        self.drop_spare()
         if self.zygote:
             self.zygote.stop()
         kept = {n: v for n, v in os.environ.items() if n in KEPT_VARIABLES or n.endswith("VISIBLE_DEVICES")}
@@ -165,39 +168,74 @@ class Worker:
         assert self.judge is not None
         return self.judge.ask(message, self.cancelled, fds)
 
-    def open_memory(self, mode: str) -> int:
-        """Fresh shared memory for one evaluation, of a fixed size that nobody can change under the judge."""
-        self.half = HALF[mode]
-        self.memory = os.memfd_create("kernelwright", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-        os.ftruncate(self.memory, 2 * self.half)
-        fcntl.fcntl(self.memory, fcntl.F_ADD_SEALS, EXPORTED_SEALS)
-        return self.memory
+    def sandbox(self, plan: Message) -> RemoteSandbox:
+        """A sandbox for one candidate, ready to take it. Raises `WorkerLost` where none can be had."""
+        spare, self.spare = self.spare, None
+        if spare and (spare.plan != plan or "ready" not in spare.wait(0.0 if spare.hello else OPEN_S)):
+            spare.close()
+            spare = None
+        sandbox = spare or self._fork(plan)
+        hello = sandbox.wait(OPEN_S)
+        if "ready" in hello:
+            return sandbox
+        sandbox.close()
+        if "unmapped" in hello:
+            self.exported[self.gpu] = None
+        raise WorkerLost(f"no sandbox could be set up: {hello.get('broken') or hello.get('unmapped')}")
 
-    def close_memory(self) -> None:
-        if self.memory >= 0:
-            os.close(self.memory)
-            self.memory = -1
+    def prepare(self, plan: Message) -> None:
+        """Begins a sandbox for the next candidate, which is likely to be asked for with the same plan."""
+        self.drop_spare()
+        self.spare = self._fork(plan)
 
-    def sandbox(self, source: bytes, plan: Message) -> RemoteSandbox:
-        """Forks a sandbox for a candidate; it is ready when its `answer(None, ...)` says so."""
+    def settle_spare(self) -> None:
+        """Waits until the spare sandbox is at rest, so that it disturbs no clock."""
+        if self.spare:
+            self.spare.wait(OPEN_S)
+
+    def drop_spare(self) -> None:
+        spare, self.spare = self.spare, None
+        if spare:
+            spare.close()
+
+    def _fork(self, plan: Message) -> RemoteSandbox:
         assert self.zygote is not None
-        sandbox = RemoteSandbox(self.cancelled)
-        text = os.memfd_create("candidate")
+        fd, shared = self._memory(plan["mode"])
+        sandbox = RemoteSandbox(self.cancelled, plan, fd, shared)
         try:
-            os.write(text, source)
             line, control, out, err = sandbox.ends
-            request = {"op": "fork", "level": self.isolation["level"], "size": 2 * self.half, "split": self.half, "plan": plan}
-            answer = self.zygote.ask(request, self.cancelled, (line, control, self.memory, text, out, err), seconds=30.0)
+            request = {"op": "fork", "level": self.isolation["level"], "memory": shared, "plan": plan}
+            answer = self.zygote.ask(request, self.cancelled, (line, control, fd, out, err), seconds=30.0)
             if "user_error" in answer:
                 raise UserError(answer["user_error"])
         except BaseException:
             sandbox.handed_over()
             sandbox.close()
             raise
-        finally:
-            os.close(text)
         sandbox.handed_over()
         return sandbox
+
+    def _memory(self, mode: str) -> tuple[int, Message]:
+        """Memory for one sandbox: the GPU's where its driver shares it, else the host's."""
+        if mode == "device" and (exported := self._export()):
+            return os.dup(exported[0]), exported[1]
+        return memory.host(mode)
+
+    def _export(self) -> tuple[int, Message] | None:
+        if self.gpu not in self.exported:
+            answer = self.ask_judge({"op": "share", "gpu": self.gpu})
+            assert self.judge is not None
+            self.exported[self.gpu] = (self.judge.channel.fds[0], answer) if "size" in answer else None
+        return self.exported[self.gpu]
+
+    def _forget_judge(self) -> None:
+        """With it goes the memory that it has shared, and whoever maps it."""
+        self.drop_spare()
+        assert self.judge is not None
+        self.judge.stop()
+        for exported in filter(None, self.exported.values()):
+            os.close(exported[0])
+        self.exported = {}
 
     def cancel(self) -> None:
         with contextlib.suppress(OSError):
@@ -210,9 +248,11 @@ class Worker:
             self.stop_peers()
 
     def stop_peers(self) -> None:
-        for peer in (self.judge, self.zygote):
-            if peer:
-                peer.stop()
+        self.drop_spare()
+        if self.judge:
+            self._forget_judge()
+        if self.zygote:
+            self.zygote.stop()
         self.judge = self.zygote = None
         self.warm = None
 

@@ -82,7 +82,8 @@ def test_thirty_evaluations_leave_no_process_descriptor_or_file(executor, evalua
     for number in range(30):
         evaluate(HONEST if number % 5 == 0 else ["", "x = (", "raise ValueError", "import os\nos._exit(1)"][number % 5 - 1])
     time.sleep(0.2)
-    assert descendants(os.getpid()) == processes
+    # The spare sandbox is another one each time.
+    assert len(descendants(os.getpid())) == len(processes)
     assert open_descriptors() == descriptors
     assert temporary() <= files
 
