@@ -3,6 +3,7 @@
 import os
 import tempfile
 import time
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
@@ -21,13 +22,39 @@ def _copy(x, y, n, BLOCK: tl.constexpr):  # type: ignore[no-untyped-def]
     tl.store(y + offsets, tl.load(x + offsets, mask=offsets < n), mask=offsets < n)
 
 
+SEED: dict[str, bytes] = {}
+"""Files of a Triton cache, by their path in it: the compiled half of Triton's driver, and a first kernel with its launcher."""
+
 def warm(target: str) -> None:
-    """In the zygote: loads the compiler by one compilation, for which no device is needed."""
+    """In the zygote: loads the compiler by one compilation, for which no device is needed, and gathers what every sandbox compiles."""
     signature = {"x": "*fp32", "y": "*fp32", "n": "i32", "BLOCK": "constexpr"}
     with tempfile.TemporaryDirectory() as scratch:
         os.environ["TRITON_CACHE_DIR"] = scratch
         triton.compile(ASTSource(_copy, signature, {"BLOCK": 128}), target=platforms.gpu_target(target))
+        _rehearse(target)
+        SEED.update({str(path.relative_to(scratch)): path.read_bytes() for path in Path(scratch).rglob("*") if path.is_file()})
         del os.environ["TRITON_CACHE_DIR"]
+
+
+def _rehearse(target: str) -> None:
+    """Does in a process of its own what each sandbox does first: this one must not touch the device."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            with DeviceSession(0, target):
+                os._exit(0)
+        finally:
+            # What is missing is built by each sandbox for itself.
+            os._exit(1)
+    os.waitpid(pid, 0)
+
+
+def seed_cache() -> None:
+    """Puts what all sandboxes have in common into this one's own Triton cache."""
+    for name, data in SEED.items():
+        path = Path(os.environ["TRITON_CACHE_DIR"]) / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
 
 
 class DeviceSession:
@@ -46,7 +73,10 @@ class DeviceSession:
     def __enter__(self) -> Self:
         torch.accelerator.set_device_index(self.index)
         self.device = torch.device(torch.accelerator.current_accelerator().type, self.index)  # type: ignore[union-attr]
-        torch.empty(1, device=self.device)
+        # The context, the driver and the launcher, before the candidate comes.
+        first = torch.zeros(2, 128, device=self.device)
+        _copy[(1,)](first[0], first[1], 128, BLOCK=128)
+        torch.accelerator.synchronize()
         self._run = JITFunction.run
         JITFunction.run = self._wrap(JITFunction.run)
         return self
@@ -62,7 +92,7 @@ class DeviceSession:
         return tensor.to(self.device, copy=True)
 
     def to_host(self, tensor: torch.Tensor) -> torch.Tensor:
-        return tensor.detach().cpu()
+        return tensor.detach()
 
     def _wrap(self, run: Any) -> Any:
         session = self

@@ -239,8 +239,9 @@ def run(channel: Channel, fd: int, memory: Message, plan: Message, box: Path) ->
 
 def open_session(plan: Message) -> contextlib.AbstractContextManager[Session]:
     if plan["mode"] == "device":
-        from tools.executor.device import DeviceSession
+        from tools.executor.device import DeviceSession, seed_cache
 
+        seed_cache()
         return DeviceSession(plan["index"], plan["targets"][0])
     from tools import simulated
     from tools.platforms.simulated import SHEET
