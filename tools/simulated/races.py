@@ -32,7 +32,7 @@ class Race:
 
 
 class Races:
-    """Per cell: the first program that read it, the last one that wrote it, changed it, or updated it atomically.
+    """Per cell: the first program that read it or updated it atomically, and the last one that wrote it or changed it by a store.
 
     Programs have codes that fall, so that the first one is the largest code and zero means none.
     """
@@ -86,7 +86,8 @@ class Races:
         if "changed" in storage.shadows:
             changed = storage.shadows["changed"][where]
             self._conflict(access, "atomic_store", changed, storage.shadows["writer"][where] != self._code)
-        storage.shadow("atomic", self._type)[where] = self._code
+        updater = storage.shadow("atomic", self._type)
+        updater[where] = np.maximum(updater[where], self._code)
 
     def _within(self, access: Access) -> None:
         lanes, others = access.repeated
