@@ -1,22 +1,26 @@
 """Devices: vendor figures, detection, compilation targets. Nothing outside this package and `tools.simulated` names one."""
 
-import re
 from typing import TYPE_CHECKING
 
-from benchmark.errors import UserError, unknown
-from tools.platforms import nvidia, simulated
+from benchmark.errors import unknown
+from tools.platforms import amd, nvidia, simulated
 from tools.platforms.sheet import Device, HardwareSheet, Usage
 
 if TYPE_CHECKING:
+    import torch
     from triton.backends.compiler import GPUTarget
 
-__all__ = ["Device", "HardwareSheet", "Usage", "default_targets", "detect", "driver", "gpu_target", "names", "nodes", "sheet", "usage"]
+__all__ = [
+    "Device", "HardwareSheet", "Usage", "default_targets", "detect", "driver", "export_memory", "gpu_target", "import_memory",
+    "names", "nodes", "sheet", "targets", "usage",
+]  # fmt: skip
 
-_SHEETS = nvidia.SHEETS
-_WARP_SIZE = {nvidia.BACKEND: 32}
+_VENDORS = {vendor.BACKEND: vendor for vendor in (nvidia, amd)}
+_SHEETS = {name: sheet for vendor in _VENDORS.values() for name, sheet in vendor.SHEETS.items()}
 
 
 def names() -> list[str]:
+    """Of the hardware whose figures are known."""
     return sorted(_SHEETS)
 
 
@@ -42,22 +46,44 @@ def driver() -> str:
     return nvidia.driver()
 
 
+def export_memory(gpu: int, size: int) -> "tuple[int, torch.Tensor]":
+    """`size` bytes of a GPU's memory, and a descriptor by which another process maps them. Raises `OSError`."""
+    from tools.platforms import nvidia_memory
+
+    return nvidia_memory.export_memory(gpu, size)
+
+
+def import_memory(gpu: int, fd: int, size: int) -> "torch.Tensor":
+    """What another process has exported. Raises `OSError`."""
+    from tools.platforms import nvidia_memory
+
+    return nvidia_memory.import_memory(gpu, fd, size)
+
+
 def default_targets() -> tuple[str, ...]:
     """What simulated mode compiles for unless told otherwise."""
     return (simulated.SHEET.target,)
+
+
+def targets() -> list[str]:
+    """What can be compiled for, as `backend:arch`."""
+    return [f"{backend}:{arch}" for backend, vendor in _VENDORS.items() for arch in vendor.archs()]
 
 
 def gpu_target(target: str) -> "GPUTarget":
     """Triton's target for `backend:arch`, for example `cuda:90`."""
     from triton.backends.compiler import GPUTarget
 
+    if target not in targets():
+        raise unknown("compilation target", target, targets())
     backend, _, arch = target.partition(":")
-    if backend not in _WARP_SIZE or not re.fullmatch(r"\d+", arch):
-        raise UserError(f"Unknown compilation target {target!r}. Write {nvidia.BACKEND}:ARCH, for example {', '.join(default_targets())}.")
-    return GPUTarget(backend, int(arch), _WARP_SIZE[backend])
+    return GPUTarget(backend, *_VENDORS[backend].compiler_target(arch))
 
 
-def usage(target: str, binary: bytes, kernel: str, shared_bytes: int) -> Usage:
-    """Registers, spills and shared memory of a built kernel, read from the binary itself."""
-    gpu_target(target)
-    return nvidia.usage(binary, kernel, shared_bytes)
+def usage(target: str, binary: bytes, kernel: str, dynamic: int) -> Usage:
+    """Registers, spills, shared memory and occupancy of a built kernel, read from the binary itself.
+
+    `dynamic`: shared bytes per block that the launch asks for beside those of the binary.
+    """
+    backend, _, arch = target.partition(":")
+    return _VENDORS[backend].usage(binary, arch, kernel, dynamic)

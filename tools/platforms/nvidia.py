@@ -1,11 +1,10 @@
-"""NVIDIA GPUs: vendor figures, detection without a CUDA context, resource usage of a cubin."""
+"""NVIDIA GPUs: vendor figures, compilation targets, detection without a CUDA context."""
 
 import ctypes
 import re
-import subprocess
-import tempfile
 from pathlib import Path
 
+from tools.platforms import cubin
 from tools.platforms.sheet import Device, HardwareSheet, Usage
 
 BACKEND = "cuda"
@@ -78,6 +77,20 @@ A100 = HardwareSheet(
 SHEETS = {"h100": H100, "h200": H200, "a100": A100}
 
 
+def archs() -> list[str]:
+    """What is compiled for: the compute capabilities whose limits are known, without the dot."""
+    return [str(arch) for arch in cubin.LIMITS]
+
+
+def compiler_target(arch: str) -> tuple[int, int]:
+    """What Triton calls the architecture, and threads per warp."""
+    return int(arch), cubin.WARP
+
+
+def usage(binary: bytes, arch: str, kernel: str, dynamic: int) -> Usage:
+    return cubin.usage(binary, int(arch), kernel, dynamic)
+
+
 def detect() -> Device | None:
     """The GPUs that torch sees, or None. Asks NVML, so that no CUDA context is made where torch can avoid it."""
     import torch
@@ -104,21 +117,6 @@ def _name() -> str:
     failed = nvml.nvmlDeviceGetHandleByIndex_v2(0, ctypes.byref(handle)) or nvml.nvmlDeviceGetName(handle, text, len(text))
     nvml.nvmlShutdown()
     return "" if failed else text.value.decode()
-
-
-def usage(binary: bytes, kernel: str, shared_bytes: int) -> Usage:
-    """Read from the cubin by `cuobjdump -res-usage`. `shared_bytes` is the dynamic part, which the launch asks for."""
-    from triton import knobs
-
-    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
-        file.write(binary)
-        file.flush()
-        run = subprocess.run([knobs.nvidia.cuobjdump.path, "-res-usage", file.name], capture_output=True, text=True)
-    found = re.search(rf"Function {re.escape(kernel)}:\s*REG:(\d+) STACK:(\d+) SHARED:(\d+) LOCAL:(\d+)", run.stdout)
-    if found is None:
-        return Usage(None, None, shared_bytes)
-    registers, stack, static, local = map(int, found.groups())
-    return Usage(registers, max(stack, local) // 4, shared_bytes + static)
 
 
 def nodes() -> list[str]:

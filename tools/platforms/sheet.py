@@ -12,6 +12,7 @@ class HardwareSheet:
     target: str
     """What the compiler builds for, for example `cuda:90`."""
     multiprocessors: int
+    """Streaming multiprocessors or compute units."""
     memory_bytes: int
     memory_bandwidth: float
     peak_flops: dict[str, float]
@@ -48,8 +49,15 @@ class Device:
 
 @dataclass(frozen=True)
 class Usage:
-    """What one compiled kernel takes: registers per thread, spilled 32-bit words per thread, shared bytes per block."""
+    """What one compiled kernel takes, by its binary: registers and spilled 32-bit words per thread, shared bytes per block."""
 
     registers: int | None
     spills: int | None
     shared_bytes: int
+    occupancy: float | None
+    """The warps that a multiprocessor holds at once, by the most that it can hold; 0 where not one block fits."""
+
+
+def rounded(size: int, unit: int) -> int:
+    """`size` in whole `unit`s, as hardware hands them out."""
+    return -(-size // unit) * unit

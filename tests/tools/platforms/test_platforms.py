@@ -11,12 +11,14 @@ from tools import platforms
 @pytest.mark.parametrize("name", platforms.names())
 def test_a_sheet_is_plausible_and_names_its_source(name: str) -> None:
     sheet = platforms.sheet(name)
-    assert sheet.shared_per_block < sheet.shared_per_multiprocessor
+    assert sheet.shared_per_block <= sheet.shared_per_multiprocessor
     assert sheet.max_threads_per_block <= sheet.max_threads_per_multiprocessor
     assert sheet.peak_flops["float64"] < sheet.peak_flops["float32"] < sheet.peak_flops["tensorfloat32"] < sheet.peak_flops["bfloat16"]
+    assert sheet.max_threads_per_multiprocessor % sheet.warp_size == 0
     assert 1e12 < sheet.memory_bandwidth < 1e13
     assert sheet.l2_bytes < sheet.memory_bytes
-    assert platforms.gpu_target(sheet.target).arch == int(sheet.arch)
+    assert str(platforms.gpu_target(sheet.target).arch) == sheet.arch
+    assert platforms.gpu_target(sheet.target).warp_size == sheet.warp_size
     assert sheet.source
 
 
@@ -29,15 +31,18 @@ def test_unknown_hardware_is_the_users_mistake_and_names_the_nearest() -> None:
         platforms.sheet("h10")
 
 
-@pytest.mark.parametrize("target", ["cuda", "cuda:", "cuda:sm90", "tpu:4", "90"])
-def test_a_target_that_is_none_is_the_users_mistake(target: str) -> None:
-    with pytest.raises(UserError, match="target"):
+@pytest.mark.parametrize("target", ["cuda", "cuda:", "cuda:sm90", "cuda:12345", "hip:90", "hip:gfx000", "tpu:4", "90"])
+def test_a_target_that_is_none_is_the_users_mistake_and_lists_those_that_are(target: str) -> None:
+    with pytest.raises(UserError, match=r"target.*cuda:90.*hip:gfx942"):
         platforms.gpu_target(target)
 
 
-def test_a_target_is_tritons_target() -> None:
-    target = platforms.gpu_target("cuda:80")
-    assert (target.backend, target.arch, target.warp_size) == ("cuda", 80, 32)
+@pytest.mark.parametrize(
+    ("name", "parts"), [("cuda:80", ("cuda", 80, 32)), ("hip:gfx942", ("hip", "gfx942", 64)), ("hip:gfx1100", ("hip", "gfx1100", 32))]
+)
+def test_a_target_is_tritons_target(name: str, parts: tuple) -> None:
+    target = platforms.gpu_target(name)
+    assert (target.backend, target.arch, target.warp_size) == parts
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="needs a machine without a GPU")
