@@ -5,8 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from tools.simulated.memory import Place
-
 
 @dataclass
 class OutOfBounds:
@@ -14,7 +12,7 @@ class OutOfBounds:
 
     kernel: str
     kind: str
-    """`load`, `store` or `atomic`."""
+    """`load`, `store`, `atomic`, or `gather` (within a block)."""
     tensor: str
     """The parameter that the pointer was made from."""
     index: int
@@ -32,9 +30,8 @@ class Bounds:
         self._kernel = kernel
         self._found: dict[tuple[str, str], OutOfBounds] = {}
 
-    def note(self, kind: str, place: Place | None, index: int, program: list[int], lanes: int) -> None:
-        name = place.name if place else ""
-        found = self._found.setdefault((kind, name), OutOfBounds(self._kernel, kind, name, index, program, 0))
+    def note(self, kind: str, tensor: str, index: int, program: list[int], lanes: int) -> None:
+        found = self._found.setdefault((kind, tensor), OutOfBounds(self._kernel, kind, tensor, index, program, 0))
         found.lanes += lanes
 
     def report(self) -> list[dict[str, Any]]:

@@ -27,7 +27,7 @@ _FLOAT_OPS = (
     "fadd", "fsub", "fmul", "fdiv", "frem", "fneg", "precise_divf", "approx_divf", "minimumf", "minnumf", "maximumf", "maxnumf", "fma",
     "clampf", "cos", "sin", "exp", "exp2", "log", "log2", "sqrt", "precise_sqrt", "rsqrt", "erf", "floor", "ceil",
 )  # fmt: skip
-_COMPARISONS = [name for name in vars(InterpreterBuilder) if name.startswith("create_fcmp")]
+_COMPARISONS = [name for name in vars(InterpreterBuilder) if name.startswith(("create_fcmp", "create_icmp"))]
 _BF16_ATOMICS: dict[Any, Callable] = {ir.ATOMIC_OP.FADD: np.add, ir.ATOMIC_OP.XCHG: lambda old, new: new}
 
 
@@ -102,6 +102,26 @@ class Builder(InterpreterBuilder):
         product = np.matmul(left.astype(wide, copy=False), right.astype(wide, copy=False))
         return from_float(product + as_float(d), d.dtype)
 
+    def create_dot_scaled(self, left: TensorHandle, scale: Any, kind: Any, *rest: Any) -> TensorHandle:
+        right, packed_along_k, summed = rest[0], rest[4], rest[-1]
+        packed = kind == ir.ScaleDotElemTypeTY.E2M1 and packed_along_k
+        tally.scaled_dot(kind, summed.data, left.data.shape[-1] * (2 if packed else 1))
+        return super().create_dot_scaled(left, scale, kind, *rest)
+
+    def create_histogram(self, data: TensorHandle, bins: int, mask: TensorHandle | None) -> TensorHandle:
+        """Counts as 32-bit integers, as the kernel's next store expects; values in no bin are dropped."""
+        counted = (data.data >= 0) & (data.data < bins) & (True if mask is None else mask.data)
+        return TensorHandle(np.bincount(data.data[counted], minlength=bins).astype(np.int32), tl.int32)
+
+    def create_gather(self, src: TensorHandle, indices: TensorHandle, axis: int) -> TensorHandle:
+        """Indices outside the block give what a load outside its memory gives."""
+        bad = (indices.data < 0) | (indices.data >= src.data.shape[axis])
+        taken = np.take_along_axis(src.data, np.where(bad, 0, indices.data), axis)
+        if bad.any():
+            self.watcher.outside_block(indices.data[bad])
+            taken = poison(taken, bad)
+        return TensorHandle(taken, src.dtype.scalar)
+
     def create_atomic_cas(self, ptr: TensorHandle, cmp: TensorHandle, val: TensorHandle, *rest: Any) -> TensorHandle:
         """Lanes that left their memory exchange with a word of nobody's."""
         self.watcher.order()
@@ -162,12 +182,18 @@ def _in_fp32(operation: Callable) -> Callable:
     def lifted(self: Builder, *args: Any) -> TensorHandle:
         if not any(is_bf16(arg) for arg in args):
             return operation(self, *args)
-        out = operation(self, *[widened(arg) for arg in args])
-        if out.data.dtype == np.bool_:
-            return TensorHandle(out.data, tl.int1)
-        return TensorHandle(narrow(out.data), tl.bfloat16)
+        return TensorHandle(narrow(operation(self, *[widened(arg) for arg in args]).data), tl.bfloat16)
 
     return lifted
+
+
+def _compared(operation: Callable) -> Callable:
+    """The comparison, whose result is a mask and not of the operands' type."""
+
+    def compared(self: Builder, *args: Any) -> TensorHandle:
+        return TensorHandle(operation(self, *[widened(arg) for arg in args]).data, tl.int1)
+
+    return compared
 
 
 def _counted(operation: Callable, weight: int) -> Callable:
@@ -181,12 +207,11 @@ def _counted(operation: Callable, weight: int) -> Callable:
     return counted
 
 
-for _name in [f"create_{op}" for op in _FLOAT_OPS] + _COMPARISONS:
-    if hasattr(Builder, _name):
-        setattr(Builder, _name, _in_fp32(getattr(Builder, _name)))
 for _op in _FLOAT_OPS:
-    if hasattr(Builder, f"create_{_op}"):
-        setattr(Builder, f"create_{_op}", _counted(getattr(Builder, f"create_{_op}"), WEIGHTS.get(_op, 1)))
+    if _made := getattr(Builder, f"create_{_op}", None):
+        setattr(Builder, f"create_{_op}", _counted(_in_fp32(_made), WEIGHTS.get(_op, 1)))
+for _name in _COMPARISONS:
+    setattr(Builder, _name, _compared(getattr(Builder, _name)))
 
 builder = Builder()
 semantic: TritonSemantic = TritonSemantic(builder)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 from triton._C.libtriton import ir
 from triton.runtime.interpreter import TensorHandle
 
@@ -11,6 +12,7 @@ _TORCH_NAMES = {
     "fp16": "float16", "bf16": "bfloat16", "fp32": "float32", "fp64": "float64", "fp8e4nv": "float8_e4m3fn", "fp8e5": "float8_e5m2",
     "fp8e4b8": "float8_e4m3fnuz", "fp8e5b16": "float8_e5m2fnuz",
 }  # fmt: skip
+_FORMATS = {"E2M1": "float4_e2m1", "E4M3": "float8_e4m3fn", "E5M2": "float8_e5m2", "FP16": "float16", "BF16": "bfloat16"}
 
 
 class Tally:
@@ -30,7 +32,14 @@ class Tally:
         name = _TORCH_NAMES.get(kind, kind)
         if kind == "fp32" and precision != ir.INPUT_PRECISION.IEEE:
             name = "tensorfloat32"
-        self.dot_flops[name] = self.dot_flops.get(name, 0) + 2 * left.data.size * columns
+        self._product(name, left.data.size * columns)
+
+    def scaled_dot(self, kind: Any, result: np.ndarray, inner: int) -> None:
+        """A product of scaled blocks whose left operand has the format `kind`."""
+        self._product(_FORMATS[kind.name], result.size * inner)
+
+    def _product(self, name: str, multiplications: int) -> None:
+        self.dot_flops[name] = self.dot_flops.get(name, 0) + 2 * multiplications
 
 
 tally = Tally()

@@ -7,6 +7,7 @@ import numpy as np
 import triton.language as tl
 from triton.runtime.interpreter import TensorHandle
 
+from tools.simulated.flops import tally
 from tools.simulated.narrow import as_float, from_float
 
 _standard = tl.standard
@@ -51,6 +52,22 @@ def scan(input: Any, axis: Any, combine_fn: Callable, reverse: Any = False, **co
 
 def _reduced(parts: list[tuple[np.ndarray, tl.dtype]], axis: int, combine_fn: Callable) -> list[np.ndarray]:
     data, dtype = parts[0]
+    known = _known(parts, axis, combine_fn)
+    if known is None:
+        return _folded(parts, axis, combine_fn)
+    _count(dtype, data.size - known[0].size)
+    return known
+
+
+def _count(dtype: tl.dtype, combinations: int) -> None:
+    """Combinations that no builder sees, one operation each."""
+    if dtype.is_floating():
+        tally.flops += combinations
+
+
+def _known(parts: list[tuple[np.ndarray, tl.dtype]], axis: int, combine_fn: Callable) -> list[np.ndarray] | None:
+    """Reductions that numpy has."""
+    data, dtype = parts[0]
     if combine_fn is _standard._sum_combine:
         return [_summed(data, dtype, axis)]
     if id(combine_fn) in _EXTREMA:
@@ -61,7 +78,7 @@ def _reduced(parts: list[tuple[np.ndarray, tl.dtype]], axis: int, combine_fn: Ca
         # The first of equal values, which is also an answer where the kernel leaves the choice open.
         where = np.expand_dims(_INDEXED[id(combine_fn)](values, axis=axis), axis)
         return [np.take_along_axis(part, where, axis).squeeze(axis) for part, _ in parts]
-    return _folded(parts, axis, combine_fn)
+    return None
 
 
 def _summed(data: np.ndarray, dtype: tl.dtype, axis: int) -> np.ndarray:
@@ -72,6 +89,7 @@ def _summed(data: np.ndarray, dtype: tl.dtype, axis: int) -> np.ndarray:
 
 
 def _cumulated(operation: Callable, data: np.ndarray, dtype: tl.dtype, axis: int) -> np.ndarray:
+    _count(dtype, data.size - data.size // data.shape[axis])
     if dtype.is_floating() and dtype.primitive_bitwidth <= 16:
         return from_float(operation(as_float(TensorHandle(data, dtype)), axis=axis, dtype=np.float32), dtype).data
     return operation(data, axis=axis, dtype=data.dtype)

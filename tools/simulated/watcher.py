@@ -68,10 +68,15 @@ class Watcher:
         if lost is None:
             return plain(pointers), None
         place, address = self.memory.owner(int(active[lost][0]))
-        self._bounds.note(kind, place, place.index(address, size) if place else 0, list(self._program), int(lost.sum()))
+        name, index = (place.name, place.index(address, size)) if place else ("", 0)
+        self._bounds.note(kind, name, index, list(self._program), int(lost.sum()))
         bad = np.zeros(pointers.shape, bool)
         bad[np.broadcast_to(mask, pointers.shape)] = lost
         return plain(pointers), bad
+
+    def outside_block(self, indices: np.ndarray) -> None:
+        """Lanes of a gather within a block that are outside it."""
+        self._bounds.note("gather", "a block", int(indices[0]), list(self._program), indices.size)
 
     def findings(self) -> Findings:
         found = Findings(self._bounds.report())
