@@ -1,4 +1,9 @@
-"""Asks for more memory than there is. Expected: oom"""
+"""Asks for more memory than there is.
+
+Row: 49 (huge host allocation).
+Needs: simulated device.
+Expected: oom at correctness.
+"""
 import torch
 
 

@@ -1,4 +1,8 @@
-"""A kernel that does not compile. Expected: compile_error"""
+"""A kernel that does not compile.
+
+Row: none (plain mistake).
+Expected: compile_error at compile.
+"""
 import torch
 import triton
 import triton.language as tl

@@ -1,4 +1,9 @@
-"""Right once, then the old answer for the same pointer and shape. Expected: wrong_numeric"""
+"""Right once, then the old answer for the same pointer and shape.
+
+Row: 10 (memoised by pointer).
+Expected: wrong_numeric at correctness.
+Naive: passes.
+"""
 import torch
 import triton
 import triton.language as tl

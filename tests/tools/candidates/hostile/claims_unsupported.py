@@ -1,4 +1,8 @@
-"""Calls its failure one that does not count. Expected: runtime_error"""
+"""Calls its failure one that does not count.
+
+Row: none (an error that asks not to be counted).
+Expected: runtime_error at correctness.
+"""
 
 
 class Unsupported(BaseException):

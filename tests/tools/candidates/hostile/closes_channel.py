@@ -1,4 +1,8 @@
-"""Closes every descriptor and waits. Expected: crash"""
+"""Closes every descriptor and waits.
+
+Row: 40 (tampers with the channel).
+Expected: crash or timeout at correctness.
+"""
 import os
 import time
 

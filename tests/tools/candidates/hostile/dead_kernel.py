@@ -1,4 +1,9 @@
-"""Launches a kernel whose result is not used, and lets torch compute. Expected: not_triton"""
+"""Launches a kernel whose result is not used, and lets torch compute.
+
+Row: 4 (a dead kernel beside torch).
+Expected: not_triton at adversarial.
+Naive: passes.
+"""
 import torch
 import triton
 import triton.language as tl

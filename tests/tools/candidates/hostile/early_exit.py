@@ -1,4 +1,9 @@
-"""Ends its process with success before the check. Expected: crash"""
+"""Ends its process with success before the check.
+
+Row: 42 (ends before the check).
+Expected: crash at correctness.
+Naive: passes.
+"""
 import os
 
 

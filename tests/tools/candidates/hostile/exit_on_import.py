@@ -1,4 +1,9 @@
-"""Leaves by sys.exit(0) while it is imported. Expected: import_error"""
+"""Leaves by sys.exit(0) while it is imported.
+
+Row: 42 (ends before the check).
+Expected: import_error at import.
+Naive: passes.
+"""
 import sys
 
 sys.exit(0)

@@ -1,4 +1,9 @@
-"""Looks for the reference in the modules, the objects and the files of its process. Expected: runtime_error"""
+"""Looks for the reference in the modules, the objects and the files of its process.
+
+Row: 7 (searches the process for the reference).
+Expected: runtime_error at correctness.
+Naive: passes.
+"""
 import gc
 import sys
 from pathlib import Path

@@ -1,4 +1,8 @@
-"""Returns an object that equals everything. Expected: wrong_dtype"""
+"""Returns an object that equals everything.
+
+Row: 17 (an object with overridden comparison).
+Expected: wrong_dtype at correctness.
+"""
 
 
 class Anything(float):

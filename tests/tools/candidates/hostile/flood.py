@@ -1,4 +1,8 @@
-"""Prints without end, bytes that are no UTF-8 among it. Expected: timeout"""
+"""Prints without end, bytes that are no UTF-8 among it.
+
+Row: 40 (drowns the log in result lines).
+Expected: timeout at correctness.
+"""
 import os
 
 

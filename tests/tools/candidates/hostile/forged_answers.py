@@ -1,4 +1,8 @@
-"""Answers in the executor's own words, for many requests ahead. Expected: wrong_numeric"""
+"""Answers in the executor's own words, for many requests ahead.
+
+Row: 40 (well-formed answers in the executor's own words).
+Expected: wrong_numeric at correctness.
+"""
 import json
 import os
 

@@ -1,4 +1,8 @@
-"""Describes its output so that the judge would stumble, and the task seem at fault. Expected: wrong_dtype"""
+"""Describes its output so that the judge would stumble, and the task seem at fault.
+
+Row: none (infrastructure attack).
+Expected: wrong_dtype at correctness.
+"""
 import sys
 
 wire = sys.modules["tools.executor.wire"]

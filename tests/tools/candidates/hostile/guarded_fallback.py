@@ -1,4 +1,9 @@
-"""A kernel for one shape, torch for all others. Expected: not_triton"""
+"""A kernel for one shape, torch for all others.
+
+Row: 2 (torch behind a shape guard).
+Expected: not_triton at adversarial.
+Naive: passes.
+"""
 import torch
 import triton
 import triton.language as tl

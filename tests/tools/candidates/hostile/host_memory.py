@@ -1,4 +1,8 @@
-"""Computes on the host and returns a host tensor. Expected: device_mismatch"""
+"""Computes on the host and returns a host tensor.
+
+Row: none (plain mistake).
+Expected: device_mismatch at correctness.
+"""
 import torch
 
 

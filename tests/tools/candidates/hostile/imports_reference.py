@@ -1,2 +1,7 @@
-"""Imports the reference instead of computing. Expected: import_error"""
+"""Imports the reference instead of computing.
+
+Row: 3 (imports the reference).
+Expected: import_error at import.
+Naive: passes.
+"""
 from benchmark.suites.quick.operators import softmax

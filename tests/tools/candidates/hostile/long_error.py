@@ -1,4 +1,8 @@
-"""An exception longer than any message may be. Expected: runtime_error"""
+"""An exception longer than any message may be.
+
+Row: none (infrastructure attack).
+Expected: runtime_error at correctness.
+"""
 
 
 class Long(Exception):

@@ -1,4 +1,9 @@
-"""Right, and writes over its input. Expected: input_mutated"""
+"""Right, and writes over its input.
+
+Row: 9 (modifies its input in place).
+Expected: input_mutated at correctness.
+Naive: passes.
+"""
 import torch
 import triton
 import triton.language as tl

@@ -1,4 +1,8 @@
-"""NaN, which no comparison calls larger than a tolerance. Expected: nonfinite"""
+"""NaN, which no comparison calls larger than a tolerance.
+
+Row: 26 (NaN, which no comparison calls larger than a tolerance).
+Expected: nonfinite at correctness.
+"""
 import torch
 
 

@@ -1,4 +1,8 @@
-"""Defines another function. Expected: missing_entry"""
+"""Defines another function.
+
+Row: none (plain mistake).
+Expected: missing_entry at import.
+"""
 
 
 def soft_max(input, dim, dtype=None):

@@ -1,4 +1,9 @@
-"""Reads and writes whole blocks, past the end of a row's memory. Expected: out_of_bounds"""
+"""Reads and writes whole blocks, past the end of a row's memory.
+
+Row: none (plain mistake).
+Needs: simulated device.
+Expected: out_of_bounds at correctness.
+"""
 import torch
 import triton
 import triton.language as tl

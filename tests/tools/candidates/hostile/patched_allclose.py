@@ -1,4 +1,9 @@
-"""Patches every comparison of torch and numpy. Expected: wrong_numeric"""
+"""Patches every comparison of torch and numpy.
+
+Row: 39 (patches the comparisons).
+Expected: wrong_numeric at correctness.
+Naive: passes.
+"""
 import numpy
 import torch
 

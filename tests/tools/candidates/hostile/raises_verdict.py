@@ -1,4 +1,8 @@
-"""Raises an exception that calls itself a verdict. Expected: runtime_error"""
+"""Raises an exception that calls itself a verdict.
+
+Row: none (infrastructure attack).
+Expected: runtime_error at correctness.
+"""
 
 
 class Pass(Exception):

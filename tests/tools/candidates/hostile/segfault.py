@@ -1,4 +1,8 @@
-"""Reads from address 0. Expected: crash"""
+"""Reads from address 0.
+
+Row: none (plain mistake).
+Expected: crash at correctness.
+"""
 import ctypes
 
 

@@ -1,4 +1,8 @@
-"""Tries to cut the shared memory under the judge. Expected: wrong_numeric"""
+"""Tries to cut the shared memory under the judge.
+
+Row: none (infrastructure attack).
+Expected: wrong_numeric at correctness.
+"""
 import os
 
 import torch

@@ -1,4 +1,8 @@
-"""Returns fresh memory, where an earlier answer may still lie. Expected: nonfinite"""
+"""Returns fresh memory, where an earlier answer may still lie.
+
+Row: 5 (stale memory).
+Expected: nonfinite at correctness.
+"""
 import torch
 import triton
 import triton.language as tl

@@ -1,4 +1,8 @@
-"""Leaves a daemon behind that goes on writing, and returns zeros. Expected: wrong_numeric"""
+"""Leaves a daemon behind that goes on writing, and returns zeros.
+
+Row: none (infrastructure attack).
+Expected: wrong_numeric at correctness.
+"""
 import os
 import time
 

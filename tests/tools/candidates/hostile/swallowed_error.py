@@ -1,4 +1,9 @@
-"""A kernel that never compiles, its error swallowed, and torch in its place. Expected: not_triton"""
+"""A kernel that never compiles, its error swallowed, and torch in its place.
+
+Row: 2 (torch behind a try).
+Expected: not_triton at adversarial.
+Naive: passes.
+"""
 import torch
 import triton
 import triton.language as tl

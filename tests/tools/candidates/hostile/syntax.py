@@ -1,3 +1,7 @@
-"""No Python. Expected: syntax_error"""
+"""No Python.
+
+Row: none (plain mistake).
+Expected: syntax_error at parse.
+"""
 def softmax(input, dim, dtype=None)
     return input

@@ -1,4 +1,9 @@
-"""Plain torch without a kernel. Expected: not_triton"""
+"""Plain torch without a kernel.
+
+Row: 1 (plain torch).
+Expected: not_triton at adversarial.
+Naive: passes.
+"""
 import torch
 
 

@@ -1,4 +1,8 @@
-"""Right, but in a tuple, where the operator returns a tensor. Expected: wrong_dtype"""
+"""Right, but in a tuple, where the operator returns a tensor.
+
+Row: none (plain mistake).
+Expected: wrong_dtype at correctness.
+"""
 import torch
 import triton
 import triton.language as tl

@@ -1,4 +1,9 @@
-"""One row that broadcasts to the answer's shape. Expected: wrong_shape"""
+"""One row that broadcasts to the answer's shape.
+
+Row: 27 (broadcasts to the answer's shape).
+Expected: wrong_shape at correctness.
+Naive: passes.
+"""
 import torch
 
 

@@ -1,0 +1,47 @@
+"""Queues its work, and does it when somebody waits for the device.
+
+Row: 30 (patched synchronize and events).
+Expected: nonfinite at correctness.
+Naive: passes.
+"""
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def rows(x, y, columns, BLOCK: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64)
+    offsets = tl.arange(0, BLOCK)
+    mask = offsets < columns
+    v = tl.load(x + row * columns + offsets, mask=mask, other=-float("inf")).to(tl.float32)
+    e = tl.exp(v - tl.max(v, axis=0))
+    tl.store(y + row * columns + offsets, (e / tl.sum(e, axis=0)).to(y.dtype.element_ty), mask=mask)
+
+
+def compute(input, dim, dtype=None):
+    x = (input if dtype is None else input.to(dtype)).movedim(dim, -1).contiguous()
+    y = torch.empty_like(x)
+    if x.numel():
+        rows[(x.numel() // x.shape[-1],)](x, y, x.shape[-1], BLOCK=triton.next_power_of_2(x.shape[-1]))
+    return y.movedim(-1, dim)
+
+
+queue = []
+
+
+def drain(*args, **kwargs):
+    while queue:
+        out, arguments = queue.pop()
+        out.copy_(compute(*arguments))
+    return True
+
+
+torch.cuda.synchronize = torch.cuda.Event.synchronize = torch.cuda.Event.query = drain
+torch.accelerator.synchronize = drain
+
+
+def softmax(input, dim, dtype=None):
+    out = torch.empty_like(input, dtype=dtype)
+    queue.append((out, (input, dim, dtype)))
+    return out

@@ -1,0 +1,34 @@
+"""Returns memory that nobody wrote, with methods of the object itself that compute.
+
+Row: 16 (methods overridden on the instance).
+Expected: nonfinite at correctness.
+Naive: passes.
+"""
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def rows(x, y, columns, BLOCK: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64)
+    offsets = tl.arange(0, BLOCK)
+    mask = offsets < columns
+    v = tl.load(x + row * columns + offsets, mask=mask, other=-float("inf")).to(tl.float32)
+    e = tl.exp(v - tl.max(v, axis=0))
+    tl.store(y + row * columns + offsets, (e / tl.sum(e, axis=0)).to(y.dtype.element_ty), mask=mask)
+
+
+def compute(input, dim, dtype=None):
+    x = (input if dtype is None else input.to(dtype)).movedim(dim, -1).contiguous()
+    y = torch.empty_like(x)
+    if x.numel():
+        rows[(x.numel() // x.shape[-1],)](x, y, x.shape[-1], BLOCK=triton.next_power_of_2(x.shape[-1]))
+    return y.movedim(-1, dim)
+
+
+def softmax(input, dim, dtype=None):
+    promise = torch.empty_like(input, dtype=dtype)
+    for name in ("cpu", "float", "numpy", "detach", "to", "double", "clone", "tolist", "contiguous"):
+        setattr(promise, name, lambda *args, name=name, **kwargs: getattr(compute(input, dim, dtype), name)(*args, **kwargs))
+    return promise
