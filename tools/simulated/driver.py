@@ -1,6 +1,7 @@
 """A Triton driver whose device is a hardware sheet and whose launcher is the interpreter."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -13,6 +14,10 @@ from tools.simulated.tensor import DEVICE
 
 Launch = Callable[[Any, tuple[int, int, int], tuple, int], None]
 """`launch(jit_function, grid, values of all its parameters, warps per program)`."""
+
+
+_devices: dict[str, int] = {}
+"""Triton keeps compiled kernels by device index, also from session to session: every target has an index of its own."""
 
 
 class _Utils:
@@ -42,19 +47,29 @@ class _Utils:
 
 
 class SimDriver:
-    """The active driver of a session. Its device index is the index of the target that is being compiled for."""
+    """The active driver of a session. What it says of itself is the `own` of `targets`, but while another is compiled for."""
 
-    def __init__(self, targets: tuple[GPUTarget, ...], sheet: HardwareSheet, launch: Launch) -> None:
-        self.targets = targets
-        self.index = 0
+    def __init__(self, targets: tuple[str, ...], own: int, sheet: HardwareSheet, launch: Launch) -> None:
+        self.order = (own, *(index for index in range(len(targets)) if index != own))
         self.utils = _Utils(sheet)
         self.launch = launch
+        self._targets = [platforms.gpu_target(target) for target in targets]
+        self._devices = [_devices.setdefault(target, len(_devices)) for target in targets]
+        self._index = own
+
+    @contextmanager
+    def compiling_for(self, index: int) -> Iterator[None]:
+        own, self._index = self._index, index
+        try:
+            yield
+        finally:
+            self._index = own
 
     def get_current_target(self) -> GPUTarget:
-        return self.targets[self.index]
+        return self._targets[self._index]
 
     def get_current_device(self) -> int:
-        return self.index
+        return self._devices[self._index]
 
     def set_current_device(self, device: int) -> None: ...
 

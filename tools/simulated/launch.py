@@ -1,10 +1,10 @@
 """Compile, then interpret: what happens at each kernel launch."""
 
+import time
 import traceback
 import warnings
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass, field
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from triton.runtime.jit import JITFunction
 
 from tools import platforms
 from tools.simulated import language
+from tools.simulated.budget import budget
 from tools.simulated.builder import builder, semantic
 from tools.simulated.errors import CompileFailed, HostPointer, LaunchFailed, Unsupported
 from tools.simulated.flops import tally
@@ -26,6 +27,8 @@ from tools.simulated.watcher import Watcher
 MOST_PROGRAMS = 4096
 """Programs of one launch; each takes the interpreter about a millisecond."""
 _MOST_YZ = 65535
+_SAMPLE_S = 0.25
+"""Seconds after which no further program of a sample is begun."""
 _MOST_RULE = 1500
 """Characters of a compiler's message that are kept."""
 
@@ -38,18 +41,18 @@ class TargetLog:
     kernels: list[dict[str, Any]] = field(default_factory=list)
     seconds: float = 0.0
     error: str | None = None
-    seen: set[str] = field(default_factory=set)
+    seen: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         return {"target": self.target, "kernels": self.kernels, "seconds": self.seconds, "error": self.error}
 
-    def add(self, kernel: Any) -> None:
-        if kernel.hash in self.seen:
-            return
-        self.seen.add(kernel.hash)
-        binary = kernel.kernel
-        used = platforms.usage(self.target, binary, kernel.metadata.name, kernel.metadata.shared)
-        self.kernels.append({"name": kernel.metadata.name} | asdict(used))
+    def add(self, kernel: Any) -> dict[str, Any]:
+        """The facts of a kernel, noted once."""
+        if kernel.hash not in self.seen:
+            used = platforms.usage(self.target, kernel.kernel, kernel.metadata.name, kernel.metadata.shared)
+            self.seen[kernel.hash] = {"name": kernel.metadata.name} | asdict(used)
+            self.kernels.append(self.seen[kernel.hash])
+        return self.seen[kernel.hash]
 
 
 def check_memory(args: tuple, kwargs: dict[str, Any]) -> None:
@@ -102,10 +105,13 @@ def watcher(jit: JITFunction, grid: tuple[int, int, int], kinds: Collection[str]
     return Watcher(jit.__name__, grid_of(grid, jit), kinds, "races" in kinds and uses_old_values(jit))
 
 
-def interpret(jit: JITFunction, grid: tuple[int, int, int], values: tuple, watcher: Watcher) -> None:
-    """Runs every program of a launch on the CPU memory behind the arguments."""
+def interpret(jit: JITFunction, grid: tuple[int, int, int], values: tuple, watcher: Watcher, sample: int | None = None) -> int:
+    """Runs the programs of a launch on the CPU memory behind the arguments: all of them, or `sample` spread over the grid.
+
+    A sample ends early when it has taken `_SAMPLE_S`. Returns how many programs ran.
+    """
     x, y, z = grid_of(grid, jit)
-    if x * y * z > MOST_PROGRAMS:
+    if sample is None and x * y * z > MOST_PROGRAMS:
         raise Unsupported(
             f"A launch of {x * y * z} programs is more than the {MOST_PROGRAMS} that the simulated device runs.", kernel=jit.__name__
         )
@@ -117,15 +123,30 @@ def interpret(jit: JITFunction, grid: tuple[int, int, int], values: tuple, watch
         builder.watcher = watcher
         arguments = {p.name: _watched(p, value, watcher) for p, value in zip(jit.params, values, strict=True)}
         builder.set_grid_dim(x, y, z)
+        begun, ran = time.perf_counter(), 0
+        now = begun
         try:
-            for number, program in enumerate(product(range(x), range(y), range(z))):
+            for number in _numbers(x * y * z, sample):
+                program = (number // (y * z), number // z % y, number % z)
                 builder.grid_idx = program
                 watcher.begin(program, number)
                 fn(**arguments)
+                ran, former, now = ran + 1, now, time.perf_counter()
+                budget.spend(now - former, jit.__name__, ran, x * y * z)
+                if sample is not None and now - begun > _SAMPLE_S:
+                    break
+            return ran
         except MemoryError:
             raise
         except Exception as error:
             raise _trapped(jit, error) from error
+
+
+def _numbers(count: int, sample: int | None) -> Iterable[int]:
+    """All programs in order, or some from the middle of equal parts: those at the edges have masked lanes."""
+    if sample is None or sample >= count:
+        return range(count)
+    return [(2 * part + 1) * count // (2 * sample) for part in range(sample)]
 
 
 def _watched(parameter: Any, value: Any, watcher: Watcher) -> Any:

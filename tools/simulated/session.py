@@ -13,9 +13,9 @@ from triton.runtime import driver
 from triton.runtime.autotuner import Autotuner, OutOfResources
 from triton.runtime.jit import JITFunction
 
-from tools import platforms
 from tools.platforms.sheet import HardwareSheet
 from tools.simulated import cuda, language, launch
+from tools.simulated.budget import budget
 from tools.simulated.builder import builder
 from tools.simulated.driver import SimDriver
 from tools.simulated.errors import CompileFailed, DeviceMismatch, LaunchFailed
@@ -41,32 +41,44 @@ class Session:
         self.advisories: list[str] = []
         """What could not be judged, a sentence each."""
         self.traffic: list[dict[str, Any]] = []
-        """Per launch: `kernel`, `grid`, `num_warps`, bytes `sectors_loaded`, `sectors_stored`, `sectors_atomic`, `bytes_loaded`,
-        `bytes_stored`, and `flops`, `dot_flops` by dtype (see `traffic.Traffic` and `flops.Tally`)."""
+        """Per launch: `kernel`, `grid`, `num_warps`, `programs_run`; of the kernel built for the first target `registers`,
+        `shared_bytes`, `occupancy`; and what `traffic.Traffic` and `flops.Tally` counted."""
         self.watching = set(KINDS)
         """Which of these are recorded, of `races` and `traffic`; accesses out of bounds always are."""
         self.noop = False
         """Whether launches leave memory as it is."""
+        self.sample: int | None = None
+        """How many programs of each launch run; None is all. With a number results are worth nothing: it is for counting."""
+        self._built: dict[str, Any] = {}
+        """Facts of the kernel compiled last for the device's own target."""
         self._logs = [launch.TargetLog(target) for target in targets]
         self._sheet = sheet
         self._seed = seed
         self._patches = Patches()
         self._mode = SimMode()
-        self._driver = SimDriver(tuple(platforms.gpu_target(t) for t in targets), sheet, self._launch)
+        # The device's own target is the one that candidates see and that is launched; the others are only compiled.
+        own = min(range(len(targets)), key=lambda index: _distance(targets[index], sheet.target))
+        self._driver = SimDriver(tuple(targets), own, sheet, self._launch)
 
     @property
     def compiles(self) -> list[dict[str, Any]]:
-        """Per target: `target`, `kernels` (name, registers, spills, shared_bytes), `seconds`, `error`."""
+        """Per target: `target`, `kernels` (name, registers, spills, shared_bytes, occupancy), `seconds`, `error`."""
         return [log.to_dict() for log in self._logs]
 
     def to_device(self, tensor: torch.Tensor) -> torch.Tensor:
-        """A copy in memory of its own on the simulated device, with the same strides and offset."""
+        """A copy in memory of its own on the simulated device, with the same strides and offset. New inputs are a new call."""
+        budget.renew()
         with torch._C.DisableTorchFunction():
             offset = tensor.storage_offset()
             last = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True)) if tensor.numel() else -1
             memory = _guarded(int(offset + last + 1), tensor.dtype)
             memory.copy_(tensor.detach().as_strided(memory.shape, (1,), 0))
             return simulated(memory.as_strided(tensor.shape, tensor.stride(), offset))
+
+    def blank(self, count: int, dtype: torch.dtype) -> torch.Tensor:
+        """Elements on the simulated device that nobody has written: they read as zeros, and take no memory until they are touched."""
+        with torch._C.DisableTorchFunction():
+            return simulated(_guarded(count, dtype))
 
     def to_host(self, tensor: torch.Tensor) -> torch.Tensor:
         """The plain CPU tensor behind a result; a result that lies on the host is a `DeviceMismatch`."""
@@ -129,9 +141,7 @@ class Session:
         @functools.wraps(run)
         def wrapped(jit: JITFunction, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
             launch.check_memory(args, kwargs)
-            for index in range(1, len(session._logs)):
-                session._compile(run, index, jit, args, grid, kwargs)
-            kernel = session._compile(run, 0, jit, args, grid, kwargs)
+            kernel = session._compiled(run, jit, args, grid, kwargs)
             if warmup:
                 return kernel
             try:
@@ -141,12 +151,27 @@ class Session:
 
         return wrapped
 
+    def _compiled(self, run: Any, jit: JITFunction, args: tuple, grid: Any, kwargs: dict[str, Any]) -> Any:
+        """The kernel for the device's own target. All targets are tried before the first that failed is told."""
+        kernel, failed = None, None
+        for index in self._driver.order:
+            try:
+                built = self._compile(run, index, jit, args, grid, kwargs)
+                kernel = kernel or built
+            except CompileFailed as error:
+                failed = failed or error
+        if failed:
+            raise failed
+        return kernel
+
     def _compile(self, run: Any, index: int, jit: JITFunction, args: tuple, grid: Any, kwargs: dict[str, Any]) -> Any:
         log, begun = self._logs[index], time.perf_counter()
-        self._driver.index = index
         try:
-            kernel = run(jit, *args, grid=grid, warmup=True, **kwargs)
-            log.add(kernel)
+            with self._driver.compiling_for(index):
+                kernel = run(jit, *args, grid=grid, warmup=True, **kwargs)
+            facts = log.add(kernel)
+            if index == self._driver.order[0]:
+                self._built = facts
             return kernel
         except MemoryError:
             raise
@@ -156,23 +181,29 @@ class Session:
             raise failed from error
         finally:
             log.seconds += time.perf_counter() - begun
-            self._driver.index = 0
 
     def _launch(self, jit: JITFunction, grid: tuple[int, int, int], values: tuple, num_warps: int) -> None:
         launch.check_memory(values, {})
         self.launches.append(jit.__name__)
         if self.noop:
             return
-        watcher = launch.watcher(jit, grid, self.watching)
+        watcher, ran = launch.watcher(jit, grid, self.watching), 0
         try:
-            launch.interpret(jit, grid, values, watcher)
+            ran = launch.interpret(jit, grid, values, watcher, self.sample)
         finally:
             found = watcher.findings()
             self.out_of_bounds += found.out_of_bounds
             self.races += found.races
             self.advisories += found.advisories
             if found.traffic is not None:
-                self.traffic.append({"kernel": jit.__name__, "grid": list(grid), "num_warps": num_warps} | found.traffic)
+                built = {name: self._built.get(name) for name in ("registers", "shared_bytes", "occupancy")}
+                facts = {"kernel": jit.__name__, "grid": list(grid), "num_warps": num_warps, "programs_run": ran}
+                self.traffic.append(facts | built | found.traffic)
+
+
+def _distance(target: str, wanted: str) -> int:
+    """0 for the same target, 1 for another of the same vendor."""
+    return (target != wanted) + (target.partition(":")[0] != wanted.partition(":")[0])
 
 
 def _guarded(count: int, dtype: torch.dtype) -> torch.Tensor:

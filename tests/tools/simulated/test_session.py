@@ -10,6 +10,7 @@ import triton.language as tl
 
 from tools import platforms
 from tools.simulated import CompileFailed, LaunchFailed, Session, Unsupported
+from tools.simulated.budget import budget
 
 SCALE = tl.constexpr(3)
 OFFSET = tl.constexpr(1)
@@ -283,6 +284,17 @@ def test_an_empty_grid_runs_nothing(session: Session) -> None:
 def test_too_many_programs_are_unsupported_and_not_wrong(session: Session) -> None:
     with pytest.raises(Unsupported, match="5000 programs"):
         many[(5000,)](torch.zeros(1, dtype=torch.int32, device="cuda"))
+
+
+def test_a_call_that_takes_the_interpreter_too_long_is_unsupported_and_the_next_one_begins_anew(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(budget, "most", 0.05)
+    total = session.to_device(torch.zeros(1, dtype=torch.int32))
+    with pytest.raises(Unsupported, match=r"0\.05 s at most; \d+ of the 4096 programs of many"):
+        many[(4096,)](total)
+    assert 0 < total.item() < 4096
+    many[(3,)](session.to_device(torch.zeros(1, dtype=torch.int32)))
 
 
 def test_too_much_shared_memory_is_a_failed_launch() -> None:
