@@ -15,19 +15,23 @@ class Traffic:
 
     def __init__(self) -> None:
         self._sectors = {"load": 0, "store": 0, "atomic": 0}
+        self._accesses = {"load": 0, "store": 0, "atomic": 0}
         self._touched: dict[tuple[int, str], Access] = {}
 
     def note(self, access: Access) -> None:
         self._sectors[access.kind] += _sectors(access)
+        self._accesses[access.kind] += 1
         name = "loaded" if access.kind == "load" else "stored"
         access.storage.shadow(name, np.bool_)[access.where] = True
         self._touched.setdefault((id(access.storage), name), access)
 
     def report(self) -> dict[str, Any]:
-        """Bytes: `sectors_loaded`, `sectors_stored`, `sectors_atomic`, and without repetition `bytes_loaded`, `bytes_stored`."""
-        unique = {"loaded": 0, "stored": 0}
+        """Bytes: `sectors_loaded`, `sectors_stored`, `sectors_atomic`; without repetition `bytes_loaded`, `bytes_stored`; of the
+        storages touched `span_loaded`, `span_stored`. And `loads`, `stores`: accesses, a block of lanes each."""
+        unique, spans = {"loaded": 0, "stored": 0}, {"loaded": 0, "stored": 0}
         for (_, name), access in self._touched.items():
             unique[name] += int(np.count_nonzero(access.storage.shadows[name])) * access.storage.cell
+            spans[name] += access.storage.high - access.storage.low
         sectors = {name: count * SECTOR for name, count in self._sectors.items()}
         return {
             "sectors_loaded": sectors["load"],
@@ -35,6 +39,10 @@ class Traffic:
             "sectors_atomic": sectors["atomic"],
             "bytes_loaded": unique["loaded"],
             "bytes_stored": unique["stored"],
+            "span_loaded": spans["loaded"],
+            "span_stored": spans["stored"],
+            "loads": self._accesses["load"],
+            "stores": self._accesses["store"] + self._accesses["atomic"],
         }
 
 
