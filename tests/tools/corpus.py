@@ -40,6 +40,8 @@ class Candidate:
     """`GPU` or `simulated device`, where it shows nothing elsewhere."""
     naive: bool = False
     """Whether the naive harness takes it for right."""
+    temptation: str = ""
+    """What an honest candidate might wrongly be refused for."""
 
 
 def hostile() -> list[Candidate]:
@@ -68,17 +70,18 @@ def _hostile(path: Path) -> Candidate:
 
 
 def _honest(path: Path) -> Candidate:
-    wanted = Wanted(("pass",), ("adversarial",))
-    return Candidate(
-        f"honest/{path.stem}", path.read_text(), _fields(path).get("Task", f"quick/{path.stem}"), wanted, Wanted(("pass",), ("profile",))
-    )
+    wanted, on_gpu = Wanted(("pass",), ("adversarial",)), Wanted(("pass",), ("profile",))
+    # As bytes: line ends and a byte order mark are temptations too.
+    source, fields = path.read_bytes().decode(), _fields(path)
+    task = fields.get("Task", f"quick/{path.stem}")
+    return Candidate(f"honest/{path.stem}", source, task, wanted, on_gpu, temptation=fields.get("Temptation", ""))
 
 
 def _fields(path: Path) -> dict[str, str]:
     # The file that is no Python is read as text.
-    text = path.read_text()
-    found = re.match(r'"""(.*?)"""', text, re.DOTALL)
-    return dict(re.findall(r"^([A-Z][\w ]+): (.+?)\.?$", found[1], re.MULTILINE)) if found else {}
+    text = path.read_text("utf-8-sig")
+    found = re.search(r"""^("{3}|'{3})(.*?)\1""", text, re.DOTALL | re.MULTILINE)
+    return dict(re.findall(r"^[ \t]*([A-Z][\w ]+): (.+?)\.?$", found[2], re.MULTILINE)) if found else {}
 
 
 def _wanted(text: str) -> Wanted:
@@ -118,6 +121,6 @@ class _Shape(ast.NodeTransformer):
 
 def shape(source: str) -> str:
     """What is left of a source when names and constants do not count."""
-    tree = ast.parse(source)
+    tree = ast.parse(source.lstrip("\ufeff"))
     tree.body = [node for node in tree.body if not isinstance(node, ast.Expr)]
     return ast.dump(_Shape().visit(tree))

@@ -1,4 +1,8 @@
-"""Flat pointwise kernel; broadcasting by strides of the host."""
+"""Flat pointwise kernel; the host broadcasts and makes operands dense.
+
+Temptation: `contiguous()` of non-contiguous inputs and `full_like` for a number (data movement by torch, no arithmetic)
+Task: quick/add
+"""
 import torch
 import triton
 import triton.language as tl

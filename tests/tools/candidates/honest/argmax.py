@@ -1,4 +1,8 @@
-"""Index of the maximum by a running best; NaN is made larger than everything."""
+"""Index of the maximum by a running best per lane; NaN is made larger than everything.
+
+Temptation: `reshape` and `movedim` on the host, a result that is a view with an axis added
+Task: quick/argmax
+"""
 import math
 
 import torch

@@ -1,4 +1,8 @@
-"""Two kernels: the loss of each position, then the sum over positions."""
+"""Two kernels: the loss of each position, then the sum over positions.
+
+Temptation: a second kernel of one program (a small share of the work, and it writes the output)
+Task: quick/cross_entropy
+"""
 import torch
 import triton
 import triton.language as tl

@@ -1,3 +1,8 @@
+"""Both steps in one pass; an empty input returns early with no launch.
+
+Temptation: empty-input early return (no launch on some call)
+Task: quick/fused_add_gelu
+"""
 import torch
 import triton
 import triton.language as tl

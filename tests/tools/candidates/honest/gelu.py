@@ -1,4 +1,8 @@
-"""Both forms, chosen by a constexpr."""
+"""Both forms, chosen by a constexpr.
+
+Temptation: a branch on a string argument
+Task: quick/gelu
+"""
 import torch
 import triton
 import triton.language as tl

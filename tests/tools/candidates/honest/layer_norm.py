@@ -1,4 +1,8 @@
-"""Two passes over a row held in registers."""
+"""Mean and variance of a row held in registers.
+
+Temptation: a dummy pointer for an argument that is missing
+Task: quick/layer_norm
+"""
 import math
 
 import torch

@@ -1,4 +1,8 @@
-"""Tiled product with fp32 accumulation and no TF32; batches by the grid's second axis."""
+"""Tiled product with fp32 accumulation and no TF32; batches by the grid's second axis.
+
+Temptation: `expand` and `contiguous` of a batch (most of the copies are torch's)
+Task: quick/matmul
+"""
 import torch
 import triton
 import triton.language as tl

@@ -1,4 +1,8 @@
-"""Quantises rows and columns in one kernel each, then multiplies int8 with int32 accumulation."""
+"""Quantises rows and columns by the same kernel, then multiplies int8 with int32 accumulation.
+
+Temptation: int8 scratch buffers and rounding by adding a constant
+Task: quick/matmul_w8a8
+"""
 import torch
 import triton
 import triton.language as tl

@@ -1,4 +1,8 @@
-"""An honest kernel whose host code has a try block, which is no fallback."""
+"""A kernel whose host code has a try block, which is no fallback.
+
+Temptation: a `try` in host code, the word stream in a comment
+Task: quick/silu
+"""
 import torch
 import triton
 import triton.language as tl

@@ -1,3 +1,8 @@
+"""A row per program, in registers as a whole.
+
+Temptation: a result that is a transposed copy
+Task: quick/softmax
+"""
 import torch
 import triton
 import triton.language as tl

@@ -1,4 +1,8 @@
-"""One program per output, a loop over the columns; the axes that are summed are moved last."""
+"""One program per output, a loop over the columns; the axes that are summed are moved last.
+
+Temptation: `permute` on the host before the kernel
+Task: quick/sum
+"""
 import math
 
 import torch
