@@ -7,6 +7,8 @@ import pytest
 
 for name in [n for n in os.environ if n.endswith("_API_KEY") or n.startswith("LANGSMITH_") or n.startswith("LANGCHAIN_")]:
     del os.environ[name]
+# What one test compiles must not make another one fast.
+os.environ["KERNELWRIGHT_CACHE"] = "off"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from benchmark.task import Task
 from tools.evaluation import Evaluation, Failure
+from tools.executor.compiled import CompileCache, default_folder
 from tools.executor.course import Course
 from tools.executor.remote import Cancelled
 from tools.executor.worker import Worker, WorkerLost
@@ -20,13 +21,17 @@ class LocalExecutor:
     """Constructing starts nothing; the first evaluation starts a worker, and each worker lasts until `close`.
 
     `workers` evaluations run at a time. `gpus` are the device indices to use, all visible ones without. `sandbox` is the
-    isolation level for evaluations whose settings say `auto`. May be used from any event loop.
+    isolation level for evaluations whose settings say `auto`. `cache` keeps compiled kernels; without, there is one of the user.
+    May be used from any event loop.
     """
 
-    def __init__(self, workers: int | None = None, gpus: tuple[int, ...] | None = None, sandbox: str = "auto"):
+    def __init__(
+        self, workers: int | None = None, gpus: tuple[int, ...] | None = None, sandbox: str = "auto", cache: CompileCache | None = None
+    ):
+        cache = cache or CompileCache(default_folder())
         count = workers or max(1, (os.cpu_count() or 2) // 2)
         self.sandbox = sandbox
-        self.workers = [Worker(number, gpus) for number in range(count)]
+        self.workers = [Worker(number, gpus, cache) for number in range(count)]
         self.idle: queue.LifoQueue[Worker] = queue.LifoQueue()
         for worker in reversed(self.workers):
             self.idle.put(worker)

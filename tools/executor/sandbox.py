@@ -6,6 +6,7 @@ of `pass` needs output bytes that the judge finds right.
 
 import contextlib
 import importlib.util
+import os
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -17,6 +18,7 @@ from triton.runtime.jit import JITFunction
 
 from tools.executor.arguments import tensors_in
 from tools.executor.channel import Channel, Message
+from tools.executor.compiled import pack, unpack
 from tools.executor.exceptions import describe
 from tools.executor.memory import attached, regions
 from tools.executor.static import facts, parse
@@ -95,6 +97,17 @@ class Sandbox:
         (self.box / "candidate.py").write_bytes(source)
         tree = parse(source)
         return {"error": tree} if isinstance(tree, dict) else {"facts": facts(tree)}
+
+    def do_recall(self, request: Message) -> Message:
+        """Unpacks what the candidate's kernels compiled to last time."""
+        with open(self.channel.fds.pop(), "rb") as file:
+            unpack(file.read(), Path(os.environ["TRITON_CACHE_DIR"]))
+        return {}
+
+    def do_remember(self, request: Message) -> Message:
+        with open(self.channel.fds.pop(), "wb") as file:
+            file.write(pack(Path(os.environ["TRITON_CACHE_DIR"])))
+        return {}
 
     def do_import(self, request: Message) -> Message:
         path = self.box / "candidate.py"

@@ -10,6 +10,7 @@ from typing import Any
 from benchmark.errors import UserError, unknown
 from tools.executor import memory
 from tools.executor.channel import Channel, Closed, Malformed, Message, readable
+from tools.executor.compiled import CompileCache
 from tools.executor.remote import Cancelled, RemoteSandbox
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -79,8 +80,9 @@ class Worker:
     `cancelled` is a descriptor that becomes readable when the evaluation at hand is to be given up.
     """
 
-    def __init__(self, number: int = 0, gpus: tuple[int, ...] | None = None):
+    def __init__(self, number: int, gpus: tuple[int, ...] | None, cache: CompileCache):
         self.number = number
+        self.cache = cache
         self.gpus = gpus
         self.gpu = 0
         self.judge: Peer | None = None
@@ -92,8 +94,8 @@ class Worker:
         self.cancelled, self._cancel = os.pipe()
         self.spare: RemoteSandbox | None = None
         """A sandbox that is made while another is at work, for the next candidate."""
-        self.exported: dict[int, tuple[int, Message] | None] = {}
-        """By GPU, the memory that the judge shares there; None where it cannot."""
+        self.exported: dict[int, tuple[int, Message] | str] = {}
+        """By GPU, the memory that the judge shares there, or why it cannot."""
 
     def ready(self, device: str, level: str) -> str:
         """Starts what is not running, warms the zygote for the device and the isolation level, and returns the mode."""
@@ -180,7 +182,7 @@ class Worker:
             return sandbox
         sandbox.close()
         if "unmapped" in hello:
-            self.exported[self.gpu] = None
+            self.exported[self.gpu] = str(hello["unmapped"])
         raise WorkerLost(f"no sandbox could be set up: {hello.get('broken') or hello.get('unmapped')}")
 
     def prepare(self, plan: Message) -> None:
@@ -217,24 +219,32 @@ class Worker:
 
     def _memory(self, mode: str) -> tuple[int, Message]:
         """Memory for one sandbox: the GPU's where its driver shares it, else the host's."""
-        if mode == "device" and (exported := self._export()):
+        if mode == "device" and not isinstance(exported := self._export(), str):
             return os.dup(exported[0]), exported[1]
         return memory.host(mode)
 
-    def _export(self) -> tuple[int, Message] | None:
+    def _export(self) -> tuple[int, Message] | str:
         if self.gpu not in self.exported:
             answer = self.ask_judge({"op": "share", "gpu": self.gpu})
             assert self.judge is not None
-            self.exported[self.gpu] = (self.judge.channel.fds[0], answer) if "size" in answer else None
+            self.exported[self.gpu] = (self.judge.channel.fds[0], answer) if "size" in answer else answer["refused"]
         return self.exported[self.gpu]
+
+    def data_path(self) -> str:
+        """How the sandbox's arguments and results travel."""
+        exported = self.exported.get(self.gpu)
+        if self.warm and self.warm[0] == "device":
+            return f"shared host memory ({exported})" if isinstance(exported, str) else "shared device memory"
+        return "shared host memory"
 
     def _forget_judge(self) -> None:
         """With it goes the memory that it has shared, and whoever maps it."""
         self.drop_spare()
         assert self.judge is not None
         self.judge.stop()
-        for exported in filter(None, self.exported.values()):
-            os.close(exported[0])
+        for exported in self.exported.values():
+            if not isinstance(exported, str):
+                os.close(exported[0])
         self.exported = {}
 
     def cancel(self) -> None:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from benchmark.errors import unknown
-from tools.platforms import amd, nvidia, simulated
+from tools.platforms import amd, nvidia, nvidia_memory, simulated
 from tools.platforms.sheet import Device, HardwareSheet, Usage
 
 if TYPE_CHECKING:
@@ -48,15 +48,11 @@ def driver() -> str:
 
 def export_memory(gpu: int, size: int) -> "tuple[int, torch.Tensor]":
     """`size` bytes of a GPU's memory, and a descriptor by which another process maps them. Raises `OSError`."""
-    from tools.platforms import nvidia_memory
-
     return nvidia_memory.export_memory(gpu, size)
 
 
 def import_memory(gpu: int, fd: int, size: int) -> "torch.Tensor":
     """What another process has exported. Raises `OSError`."""
-    from tools.platforms import nvidia_memory
-
     return nvidia_memory.import_memory(gpu, fd, size)
 
 

@@ -6,8 +6,10 @@ Legacy CUDA IPC cannot cross pid namespaces, descriptors can. Structures and con
 import ctypes
 import os
 from functools import cache
+from typing import TYPE_CHECKING
 
-import torch
+if TYPE_CHECKING:
+    import torch
 
 _PINNED, _DEVICE, _READ_WRITE = 1, 1, 3
 _POSIX_FD = 1
@@ -50,7 +52,7 @@ def _call(name: str, *args: object) -> None:
         raise OSError(f"{name} failed with CUDA error {code}")
 
 
-def export_memory(gpu: int, size: int) -> tuple[int, torch.Tensor]:
+def export_memory(gpu: int, size: int) -> "tuple[int, torch.Tensor]":
     """Zeroed memory of a GPU, with a descriptor that `import_memory` takes in another process. `size` in bytes, a multiple of 2 MiB."""
     _context(gpu)
     properties = _Properties(_PINNED, _POSIX_FD, _Location(_DEVICE, gpu))
@@ -60,7 +62,7 @@ def export_memory(gpu: int, size: int) -> tuple[int, torch.Tensor]:
     return fd.value, _mapped(gpu, handle, size).zero_()
 
 
-def import_memory(gpu: int, fd: int, size: int) -> torch.Tensor:
+def import_memory(gpu: int, fd: int, size: int) -> "torch.Tensor":
     """The memory that another process has exported, as bytes."""
     _context(gpu)
     handle = ctypes.c_ulonglong()
@@ -71,11 +73,15 @@ def import_memory(gpu: int, fd: int, size: int) -> torch.Tensor:
 
 def _context(gpu: int) -> None:
     """torch makes the device's primary context and leaves it current."""
+    import torch
+
     torch.cuda.set_device(gpu)
     torch.empty(1, device=f"cuda:{gpu}")
 
 
-def _mapped(gpu: int, handle: ctypes.c_ulonglong, size: int) -> torch.Tensor:
+def _mapped(gpu: int, handle: ctypes.c_ulonglong, size: int) -> "torch.Tensor":
+    import torch
+
     pointer, access = ctypes.c_ulonglong(), _Access(_Location(_DEVICE, gpu), _READ_WRITE)
     length, none = ctypes.c_size_t(size), ctypes.c_ulonglong(0)
     _call("cuMemAddressReserve", ctypes.byref(pointer), length, ctypes.c_size_t(0), none, none)

@@ -3,13 +3,14 @@
 import pytest
 
 from benchmark.errors import UserError
+from tools.executor.compiled import CompileCache
 from tools.executor.worker import Worker
 
 PAIR = {"simulated": False, "kind": "gpu", "count": 2}
 
 
 def placed(device: str, number: int = 0, gpus: tuple[int, ...] | None = None) -> tuple[str, int]:
-    worker = Worker(number, gpus)
+    worker = Worker(number, gpus, CompileCache(None))
     worker.device = PAIR
     return worker._mode(device), worker.gpu
 
@@ -33,7 +34,7 @@ def test_a_device_that_is_not_there_is_a_sentence(device: str, gpus: tuple[int, 
 
 
 def test_no_device_is_simulated_unless_one_is_asked_for() -> None:
-    worker = Worker()
+    worker = Worker(0, None, CompileCache(None))
     worker.device = {"simulated": True, "kind": "gpu", "count": 0}
     assert worker._mode("auto") == "simulated"
     with pytest.raises(UserError):
