@@ -10,7 +10,7 @@ from tests.tools.corpus import Candidate, honest, shape
 from tools.evaluation import Evaluation
 
 HONEST = honest()
-SAMPLE = [c for number, c in enumerate(HONEST) if number % 3 == 0 or c.name == f"honest/{c.task.partition('/')[2]}"]
+SAMPLE = [c for number, c in enumerate(HONEST) if number % 4 == 0 or c.name == f"honest/{c.task.partition('/')[2]}"]
 
 
 def name(candidate: Candidate) -> str:
