@@ -103,7 +103,7 @@ class Builder(InterpreterBuilder):
         return from_float(product + as_float(d), d.dtype)
 
     def create_dot_scaled(self, left: TensorHandle, scale: Any, kind: Any, *rest: Any) -> TensorHandle:
-        right, packed_along_k, summed = rest[0], rest[4], rest[-1]
+        packed_along_k, summed = rest[4], rest[-1]
         packed = kind == ir.ScaleDotElemTypeTY.E2M1 and packed_along_k
         tally.scaled_dot(kind, summed.data, left.data.shape[-1] * (2 if packed else 1))
         return super().create_dot_scaled(left, scale, kind, *rest)

@@ -44,7 +44,7 @@ class Storage:
     def content(self) -> np.ndarray:
         """The memory itself, a cell an entry."""
         count = (self.high - self.low) // self.cell
-        return np.frombuffer((ctypes.c_uint8 * (count * self.cell)).from_address(self.low), f"u{self.cell}")
+        return np.frombuffer(memoryview((ctypes.c_uint8 * (count * self.cell)).from_address(self.low)), f"u{self.cell}")
 
 
 @dataclass(frozen=True)

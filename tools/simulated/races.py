@@ -78,7 +78,7 @@ class Races:
         for kind, shadow in (("write_after_read", "reader"), ("atomic_store", "atomic")):
             if shadow in storage.shadows:
                 self._conflict(access, kind, storage.shadows[shadow][where], different)
-        changed[where] = np.where(different, self._code, changed[where])
+        changed[where if different.all() else access.cells[different]] = self._code
         writer[where] = self._code
 
     def _atomic(self, access: Access) -> None:

@@ -1,11 +1,17 @@
 """Races between the programs of a launch: those that are there are found and attributed, those that are not are not."""
 
+import numpy as np
 import pytest
 import torch
 import triton
 import triton.language as tl
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tools.simulated import Session
+from tools.simulated.access import make
+from tools.simulated.memory import Place, Storage
+from tools.simulated.races import Races
 
 
 @triton.jit
@@ -98,7 +104,9 @@ def test_overlapping_stores_of_different_values_are_found(session: Session) -> N
 def test_a_flip_in_place_is_found(session: Session) -> None:
     flip[(4,)](session.to_device(torch.rand(256)), 256, BLOCK=64)
     (race,) = session.races
-    assert race.items() >= {"kind": "read_after_write", "tensor": "x", "index": 128, "programs": [[1, 0, 0], [2, 0, 0]], "lanes": 128}.items()
+    assert (
+        race.items() >= {"kind": "read_after_write", "tensor": "x", "index": 128, "programs": [[1, 0, 0], [2, 0, 0]], "lanes": 128}.items()
+    )
 
 
 def test_reading_a_neighbour_that_another_program_overwrites_is_found(session: Session) -> None:
@@ -306,3 +314,57 @@ def test_the_last_program_to_arrive_gets_an_advisory(session: Session) -> None:
     last_one_sums[(4,)](session.to_device(X), partial, count, total, 250, BLOCK=64, PROGRAMS=4)
     assert session.races == []
     assert ["share partial" in advisory for advisory in session.advisories] == [True]
+
+
+def _by_hand(steps: list[tuple[int, str, list[int], list[int]]], memory: np.ndarray) -> set[str]:
+    """Cell by cell, with all that went before: which kinds of conflict there are."""
+    found: set[str] = set()
+    readers, writers, changers, updaters = ({cell: set() for cell in range(memory.size)} for _ in range(4))
+    for program, kind, cells, values in steps:
+        before = memory.copy()
+        for lane, (cell, value) in enumerate(zip(cells, values, strict=True)):
+            others = {name: past[cell] - {program} for name, past in (("r", readers), ("c", changers), ("a", updaters))}
+            last_is_own = writers[cell] and max(writers[cell]) == program
+            if kind == "load":
+                found |= {"read_after_write"} if others["c"] and not last_is_own else set()
+            elif kind == "atomic":
+                found |= {"atomic_store"} if others["c"] and not last_is_own else set()
+            else:
+                different = before[cell] != value
+                found |= {"write_write"} if different and writers[cell] and not last_is_own else set()
+                found |= {"write_after_read"} if different and others["r"] else set()
+                found |= {"atomic_store"} if different and others["a"] else set()
+                found |= (
+                    {"within_store"} if any(c == cell and v != value for c, v in zip(cells[:lane], values[:lane], strict=True)) else set()
+                )
+        for cell, value in zip(cells, values, strict=True):
+            if kind == "load":
+                readers[cell].add(program)
+            elif kind == "atomic":
+                updaters[cell].add(program)
+            else:
+                if before[cell] != value:
+                    changers[cell].add(program)
+                writers[cell].add(program)
+                memory[cell] = value
+    return found
+
+
+lanes = st.lists(st.tuples(st.integers(0, 7), st.integers(0, 2)), min_size=1, max_size=6)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 2), st.sampled_from(["load", "store", "atomic"]), lanes), max_size=8))
+def test_what_is_found_is_what_a_count_by_hand_finds(steps: list[tuple[int, str, list[tuple[int, int]]]]) -> None:
+    steps = sorted(steps, key=lambda step: step[0])
+    memory = np.zeros(8, np.uint32)
+    place = Place("x", memory.ctypes.data, Storage(memory.ctypes.data, memory.ctypes.data + memory.nbytes, 4))
+    races = Races("k", (3, 1, 1))
+    for program, kind, pairs in steps:
+        cells, values = np.array(pairs).T
+        races.begin(program)
+        races.note(make(kind, place, cells * 4, 4, values.astype(np.uint32) if kind == "store" else None))
+        if kind == "store":
+            memory[cells] = values
+    by_hand = _by_hand([(p, k, [c for c, _ in pairs], [v for _, v in pairs]) for p, k, pairs in steps], np.zeros(8, np.uint32))
+    assert {race["kind"] for race in races.report()} == by_hand
