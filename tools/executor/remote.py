@@ -9,8 +9,9 @@ from collections.abc import Callable, Sequence
 from tools.executor.channel import Channel, Closed, Malformed, Message, readable
 
 LOG_BYTES = 16384
-COMPILATIONS = 64
-"""Compilations per request that get time of their own: they are announced by the sandbox, so they are not to be believed without end."""
+COMPILATIONS, COMPILING_S = 64, 180.0
+"""Compilations per request, and their seconds in a sandbox's life, that get time of their own: the sandbox announces them, so they are
+not to be believed without end."""
 
 
 class Hung(Exception):
@@ -76,6 +77,8 @@ class RemoteSandbox:
         self.ended = False
         self.max_rss = 0
         self.number = 0
+        self.compiling_s = COMPILING_S
+        """What is left for compilations."""
         self.phase = "run"
         """`compile` while the sandbox says that it compiles, else `run`."""
 
@@ -114,7 +117,9 @@ class RemoteSandbox:
         while True:
             start = time.monotonic()
             message = self._receive(left[self.phase])
-            left[self.phase] -= time.monotonic() - start
+            took = time.monotonic() - start
+            left[self.phase] -= took
+            self.compiling_s -= took if self.phase == "compile" else 0.0
             if message is None:
                 self.kill()
                 raise Hung
@@ -124,7 +129,7 @@ class RemoteSandbox:
                 raise Malformed(f"an answer out of turn: {str(message)[:80]}")
             compilations += message["notice"] == "compile"
             self.phase = message["notice"] if compilations <= COMPILATIONS else "run"
-            left["compile"] = compile_s
+            left["compile"] = min(compile_s, self.compiling_s)
 
     def _receive(self, seconds: float) -> Message | None:
         """The next message of the sandbox, or None when the time is up."""
