@@ -82,6 +82,8 @@ class Timing:
     """Samples before, between and after sizes: SM and memory MHz, power, temperature, throttle reasons. Recorded, never changed."""
     tuning_s: float | None = None
     """What autotuning took before the clock started."""
+    notes: list[str] = field(default_factory=list)
+    """What weakens these numbers, in sentences: a floor that could not be held against them, clocks held down, other processes."""
 
 
 @dataclass

@@ -1,44 +1,173 @@
-"""The task's reference as the judge times it, beside the candidate in its sandbox."""
+"""The judge's side of timing: the task's reference beside the candidate in its sandbox, the floor of a case, the state of the GPU."""
 
+import functools
+import signal
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
+from types import FrameType
+from typing import Any, Protocol
 
 import torch
 
 from benchmark.task import Arguments, Task
+from tools import platforms, roofline
+from tools.executor import peaks
 from tools.executor.arguments import bind, memory_of, tensors_in
 from tools.executor.channel import Message
-from tools.executor.clock import Bench
+from tools.executor.clock import Bench, Place, places_for
+from tools.executor.truths import Truths
+from tools.platforms import clocks
+
+COMPILED = 16
+"""Compiled references that are kept for the next candidates of their tasks."""
+
+
+class Source(Protocol):
+    """What the judge knows of the evaluation at hand."""
+
+    truths: Truths
+    sent: tuple[str, int] | None
+
+    @property
+    def task(self) -> Task: ...
 
 
 class Baseline:
-    """One size: several sets of inputs on `device`, as in `tools.executor.timed`."""
+    """One size: several sets of inputs on `device`, as in `tools.executor.timed`; eager and compiled reference share their memory."""
 
     def __init__(self, task: Task, arguments: Arguments, device: str, flush_bytes: int):
-        self.device = device
-        positional, keywords = bind(task, arguments)
-        buffers: list[torch.Tensor] = []
-        values = iter(_flat(positional | keywords))
-        first, named = ({n: self._buffered(v, values, buffers) for n, v in part.items()} for part in (positional, keywords))
-        self.bench = Bench(partial(task.reference, *first.values(), **named), buffers, [[b.clone() for b in buffers]], flush_bytes)
-        self.task = task
+        self.task, self.device = task, device
+        self.arguments = arguments
+        buffers = self.values(arguments)
+        copies = [buffers, *([b.clone() for b in buffers] for _ in range(places_for(buffers, flush_bytes) - 1))]
+        self.bench = Bench([self._place(task.reference, copy) for copy in copies], flush_bytes, bool(task.contract.mutates))
+        self.eager = self.bench.places
+        self.compiled: list[Place] = []
 
-    def add(self, arguments: Arguments) -> None:
+    def also(self, compiled: Any) -> None:
+        self.compiled = [self._place(compiled, place.buffers) for place in self.eager]
+
+    def values(self, arguments: Arguments) -> list[torch.Tensor]:
         positional, keywords = bind(self.task, arguments)
-        self.bench.sets.append([tensor.to(self.device) for tensor in _flat(positional | keywords)])
+        return [memory_of(tensor).to(self.device, copy=True) for tensor in tensors_in(positional | keywords)]
 
     def time(self, request: Message) -> Message:
-        return vars(self.bench.block(request["order"], request["keep"], request["stall_us"]))
+        self.bench.places = self.compiled if request["of"] == "compile" else self.eager
+        if request["warm"]:
+            return vars(self.bench.warm(len(request["order"]), request["stall"]))
+        return vars(self.bench.cold(request["order"], request["stall"]))
 
-    def _buffered(self, value: Any, flat: Iterator[torch.Tensor], buffers: list[torch.Tensor]) -> Any:
-        if isinstance(value, list | tuple):
-            return type(value)(self._buffered(item, flat, buffers) for item in value)
-        if not isinstance(value, torch.Tensor):
-            return value
-        buffers.append(next(flat).to(self.device, copy=True))
-        return buffers[-1].as_strided(value.shape, value.stride())
+    def _place(self, function: Any, buffers: list[torch.Tensor]) -> Place:
+        free = iter(buffers)
+        parts = bind(self.task, self.arguments)
+        first, named = ({n: _buffered(v, free) for n, v in part.items()} for part in parts)
+        return Place(partial(function, *first.values(), **named), buffers)
 
 
-def _flat(arguments: Arguments) -> list[torch.Tensor]:
-    return [memory_of(tensor) for tensor in tensors_in(arguments)]
+class TimedBaseline:
+    """Answers the requests of the timing stage. Whatever it raises is no fault of the candidate."""
+
+    def __init__(self, judge: Source):
+        self.judge = judge
+        self.baseline: Baseline | None = None
+        self.compiled: dict[str, Any] = {}
+
+    def load(self, request: Message, fds: list[int]) -> Message:
+        """Takes the inputs that were sent last as one of several sets; the first one begins anew, unless `again`."""
+        arguments = self._sent()
+        if request["set"] == 0 and not request["again"]:
+            self.baseline = None
+            self.baseline = Baseline(self.judge.task, arguments, self.judge.truths.device, request["flush"])
+            if self.judge.task.sha in self.compiled:
+                self.baseline.also(self.compiled[self.judge.task.sha])
+            return {"flush_us": self.baseline.bench.flush_us, "free_bytes": torch.accelerator.get_memory_info()[0]}
+        assert self.baseline is not None
+        sets, values = self.baseline.bench.sets, self.baseline.values(arguments)
+        sets[request["set"] : request["set"] + 1] = [values]
+        return {}
+
+    def time(self, request: Message, fds: list[int]) -> Message:
+        assert self.baseline is not None
+        return self.baseline.time(request)
+
+    def rest(self, request: Message, fds: list[int]) -> Message:
+        """Gives the memory of a timed size back."""
+        self.baseline = None
+        torch.accelerator.empty_cache()
+        return {}
+
+    def compile(self, request: Message, fds: list[int]) -> Message:
+        """Compiles the reference for a case, within `seconds`; `{error}` where that fails."""
+        task = self.judge.task
+        arguments = task.case(request["case"]).arguments(task.id, request["seed"], self.judge.truths.device)
+        # A pool of compilers would be left behind.
+        torch._inductor.config.compile_threads = 1
+        made = self.compiled.get(task.sha) or torch.compile(task.reference, dynamic=False)
+        try:
+            with Alarm(request["seconds"]):
+                sized = Baseline(task, arguments, self.judge.truths.device, 1 << 20)
+                sized.also(made)
+                sized.compiled[0].call()
+                torch.accelerator.synchronize()
+        except Exception as error:
+            self.compiled.pop(task.sha, None)
+            return {"error": f"torch.compile: {type(error).__name__}: {str(error).strip()}"[:300]}
+        if len(self.compiled) >= COMPILED:
+            self.compiled.clear()
+            torch._dynamo.reset()
+        self.compiled[task.sha] = made
+        return {}
+
+    def peaks(self, request: Message, fds: list[int]) -> Message:
+        """What this GPU reaches, measured once: bytes/s of a copy, FLOP/s of products; and why its sheet is not to be believed, or ""."""
+        device = self.judge.truths.device
+        reached = _reached(device)
+        return {"reached": reached, "doubt": peaks.doubt(reached, platforms.detect().sheet)}
+
+    def floor(self, request: Message, fds: list[int]) -> Message:
+        """Microseconds that a call of the case takes at best, with a cold and a warm cache; null where they are not known."""
+        task, sheet = self.judge.task, platforms.detect().sheet
+        work = roofline.minimal(task, task.case(request["case"]).arguments(task.id, request["seed"], "meta"))
+        if work is None or sheet is None:
+            return {"cold": None, "warm": None}
+        return {"cold": roofline.floor_us(work, sheet), "warm": roofline.floor_us(work, sheet, warm=True)}
+
+    def clocks(self, request: Message, fds: list[int]) -> Message:
+        index = torch.device(self.judge.truths.device).index
+        return clocks.sample(index or 0)
+
+    def _sent(self) -> Arguments:
+        assert self.judge.sent is not None
+        return self.judge.truths.arguments(self.judge.task, *self.judge.sent)
+
+
+@functools.cache
+def _reached(device: str) -> dict[str, float]:
+    return peaks.measured(device)
+
+
+class Alarm:
+    """Raises `TimeoutError` in the main thread when the time is up."""
+
+    def __init__(self, seconds: float):
+        self.seconds = seconds
+
+    def __enter__(self) -> None:
+        self.before = signal.signal(signal.SIGALRM, self._ring)
+        signal.setitimer(signal.ITIMER_REAL, self.seconds)
+
+    def __exit__(self, *error: Any) -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, self.before)
+
+    def _ring(self, number: int, frame: FrameType | None) -> None:
+        raise TimeoutError(f"not done in {self.seconds:.0f} s")
+
+
+def _buffered(value: Any, free: Iterator[torch.Tensor]) -> Any:
+    """The same with its tensors laid over the buffers, one after another."""
+    if isinstance(value, list | tuple):
+        return type(value)(_buffered(item, free) for item in value)
+    if not isinstance(value, torch.Tensor):
+        return value
+    return next(free).as_strided(value.shape, value.stride())

@@ -1,15 +1,21 @@
 """Timing one function on a real device: the same loop on both sides, in the judge for the baseline, in the sandbox for the candidate."""
 
+import contextlib
+import gc
 import math
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
-Kept = tuple[Any, list[torch.Tensor]]
+from tools.executor.arguments import tensors_in
+
+RESOLUTION = "device events (resolution about 0.5 us)"
+PLACES = 32
+"""At most so many copies of the arguments are called on in turn."""
 
 
 @dataclass
@@ -21,51 +27,111 @@ class Block:
     """The function's own share: its wrapper and its launches."""
     loop_us: float
     """With the copies and the flush."""
+    result_bytes: int = 0
+    """What the results of one call hold in memory."""
+
+
+@dataclass
+class Place:
+    """One copy of the arguments in memory of its own: the call on them, and the tensors whose values are exchanged."""
+
+    call: Callable[[], Any]
+    buffers: list[torch.Tensor]
+
+
+@dataclass
+class Kept:
+    """The result of a timed call; `after` holds the buffers as the call left them, where they are results."""
+
+    place: Place
+    result: Any
+    after: list[torch.Tensor]
 
 
 class Bench:
     """Calls a function on fresh values: before each call one of several input sets is copied into the buffers it is called on,
-    and the L2 cache is overwritten, both outside of the measured span.
+    and the L2 cache is overwritten, both outside of the measured span. Places take turns, so that lines which a call has
+    pinned in the cache are not those that the next calls need.
+
+    Every result of the last cold block is kept until `clear`: which one is looked at is chosen when the block is over.
     """
 
-    def __init__(self, call: Callable[[], Any], buffers: list[torch.Tensor], sets: list[list[torch.Tensor]], flush_bytes: int):
-        self.call = call
-        self.buffers = buffers
-        self.sets = sets
+    def __init__(self, places: list[Place], flush_bytes: int, mutates: bool):
+        self.places = places
+        self.mutates = mutates
+        self.sets = [[buffer.clone() for buffer in places[0].buffers]]
         self.device = torch.accelerator.current_accelerator()
         self.scratch = torch.empty(flush_bytes, dtype=torch.int8, device=self.device)
-        self.kept: dict[int, Kept] = {}
-        self.scratch.zero_()
-        self.flush_us = self._span(self.scratch.zero_)
+        self.kept: list[Kept] = []
+        self.calls = 0
+        self.flush_us = min(self._span(self.scratch.zero_) for _ in range(4))
 
-    def block(self, order: Sequence[int], keep: Sequence[int] = (), stall_us: float = 0.0) -> Block:
-        """Times a call for each input set in `order`. The results of the calls in `keep` stay for `kept`.
+    def cold(self, order: Sequence[int], stall: int) -> Block:
+        """A call for each input set in `order`, with nothing of its inputs in the L2 cache.
 
-        The device is kept busy for `stall_us` first: if the host can enqueue all calls meanwhile, none of them waits for the host.
+        The device is kept busy with `stall` flushes first: if the host can enqueue all calls meanwhile, none waits for the host.
         """
-        spans, host, loop = [], [], []
-        self.kept = {}
-        for _ in range(math.ceil(stall_us / self.flush_us)):
-            self.scratch.zero_()
-        for number, values in enumerate(order):
-            begun = time.perf_counter()
-            for buffer, value in zip(self.buffers, self.sets[values], strict=True):
-                buffer.copy_(value)
-            self.scratch.zero_()
-            start, end = self._events()
-            start.record()
-            called = time.perf_counter()
-            result = self.call()
-            host.append(time.perf_counter() - called)
-            end.record()
-            if number in keep:
-                self.kept[number] = (result, [buffer.clone() for buffer in self.buffers])
-            del result
-            spans.append((start, end))
-            loop.append(time.perf_counter() - begun)
+        self.kept = []
+        return self._block(order, stall, warm=False)
+
+    def warm(self, calls: int, stall: int) -> Block:
+        """Calls on one place and one set, one after another, with the cache as the last call left it. Nothing is kept."""
+        self.kept = []
+        for buffer, value in zip(self.places[0].buffers, self.sets[0], strict=True):
+            buffer.copy_(value)
+        return self._block([0] * calls, stall, warm=True)
+
+    def clear(self) -> None:
+        """Forgets the results, and spoils their memory, so that a later call which leaves holes shows no earlier answer in them."""
+        own = {_home(buffer) for place in self.places for buffer in place.buffers}
+        for kept in self.kept:
+            for tensor in tensors_in(kept.result):
+                if _home(tensor) not in own:
+                    _spoil(tensor)
+        self.kept = []
         torch.accelerator.synchronize()
-        us = [start.elapsed_time(end) * 1000 for start, end in spans]
-        return Block(us, statistics.median(host) * 1e6, statistics.median(loop) * 1e6)
+
+    def _block(self, order: Sequence[int], stall: int, warm: bool) -> Block:
+        spans, host, loop = [], [], []
+        with _no_collection():
+            for _ in range(stall):
+                self.scratch.zero_()
+            for values in order:
+                begun = time.perf_counter()
+                place = self.places[0] if warm else self._fresh(values)
+                start, end = self._events()
+                start.record()
+                called = time.perf_counter()
+                result = place.call()
+                host.append(time.perf_counter() - called)
+                end.record()
+                if not warm:
+                    self._keep(place, result)
+                del result
+                spans.append((start, end))
+                loop.append(time.perf_counter() - begun)
+            torch.accelerator.synchronize()
+        us = [round(start.elapsed_time(end) * 1000, 3) for start, end in spans]
+        return Block(us, statistics.median(host) * 1e6, statistics.median(loop) * 1e6, self._result_bytes())
+
+    def _fresh(self, values: int) -> Place:
+        """The next place, with the values of an input set and a cache that holds neither."""
+        place = self.places[self.calls % len(self.places)]
+        self.calls += 1
+        for buffer, value in zip(place.buffers, self.sets[values], strict=True):
+            buffer.copy_(value)
+        self.scratch.zero_()
+        return place
+
+    def _keep(self, place: Place, result: Any) -> None:
+        after = [buffer.clone() for buffer in place.buffers] if self.mutates else []
+        self.kept.append(Kept(place, result, after))
+
+    def _result_bytes(self) -> int:
+        if not self.kept:
+            return 0
+        last = self.kept[-1]
+        return sum(t.numel() * t.element_size() for t in (*tensors_in(last.result), *last.after))
 
     def _span(self, action: Callable[[], Any]) -> float:
         start, end = self._events()
@@ -77,6 +143,37 @@ class Bench:
 
     def _events(self) -> tuple[torch.Event, torch.Event]:
         return torch.Event(self.device, enable_timing=True), torch.Event(self.device, enable_timing=True)
+
+
+def _home(tensor: torch.Tensor) -> int:
+    return tensor.untyped_storage().data_ptr()
+
+
+def _spoil(tensor: torch.Tensor) -> None:
+    # What has no fill, or overlaps itself, stays as it is.
+    with torch.inference_mode(), contextlib.suppress(RuntimeError):
+        if tensor.dtype.is_floating_point or tensor.dtype.is_complex:
+            tensor.fill_(math.nan)
+        else:
+            tensor.fill_(True if tensor.dtype is torch.bool else torch.iinfo(tensor.dtype).max)
+
+
+def places_for(buffers: Sequence[torch.Tensor], flush_bytes: int) -> int:
+    """How many copies of the buffers are larger together than what the flush overwrites, within limits."""
+    size = sum(buffer.numel() * buffer.element_size() for buffer in buffers)
+    return max(1, min(PLACES, math.ceil(flush_bytes / size))) if size else 1
+
+
+@contextlib.contextmanager
+def _no_collection() -> Iterator[None]:
+    """The garbage collector may take longer than the calls that it interrupts."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 def settled(times: Sequence[float]) -> float:

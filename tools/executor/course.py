@@ -17,8 +17,8 @@ from tools.executor.channel import Malformed, Message
 from tools.executor.correctness import Correctness
 from tools.executor.isolation import LAYERS
 from tools.executor.ladder import Ladder
+from tools.executor.lock import gpu_lock
 from tools.executor.remote import Died, Hung, RemoteSandbox
-from tools.executor.timing import gpu_lock
 from tools.executor.verdicts import Stop
 from tools.executor.worker import Worker
 from tools.settings import Settings

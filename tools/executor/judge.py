@@ -7,6 +7,7 @@ import contextlib
 import math
 import os
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -17,10 +18,11 @@ from benchmark.task import Arguments, Check, Oracle, Task
 from tools import platforms
 from tools.executor import memory, syscalls
 from tools.executor.arguments import bind, same_bytes, tensors_in
-from tools.executor.baseline import Baseline
+from tools.executor.baseline import TimedBaseline
 from tools.executor.channel import Channel, Closed, Message
 from tools.executor.truths import Truths
 from tools.executor.wire import BadLayout, Node, Overflow
+from tools.platforms import clocks
 
 L2_BYTES = 128 << 20
 """What is flushed where the hardware's figures are unknown."""
@@ -36,6 +38,12 @@ class Judge:
         """Descriptors for the answer at hand."""
         self.sent: tuple[str, int] | None = None
         """Case and seed of the inputs that the candidate has."""
+        self.rooms = (self, TimedBaseline(self))
+        """Where the answers to requests are found."""
+
+    def answer(self, request: Message, fds: list[int]) -> Message:
+        found: Callable[..., Message] = next(getattr(room, request["op"]) for room in self.rooms if hasattr(room, request["op"]))
+        return found(request, fds)
 
     @property
     def task(self) -> Task:
@@ -55,7 +63,8 @@ class Judge:
     def open(self, request: Message, fds: list[int]) -> Message:
         """Begins an evaluation: the task, its cases and the shared memory."""
         gpu = request["memory"]["gpu"]
-        shared = memory.attached(fds[0], request["memory"]) if gpu is None else self.shared[gpu]
+        # What an earlier candidate has left in a GPU's memory, right answers among it, is nothing for this one.
+        shared = memory.attached(fds[0], request["memory"]) if gpu is None else self.shared[gpu].zero_()
         self.sending, self.returned = memory.regions(shared)
         self.truths.device = request["device"]
         if request["device"] != "cpu":
@@ -110,25 +119,6 @@ class Judge:
             # A task that fails here fails again in `check`, where it can be said.
             with contextlib.suppress(Exception):
                 self.truths.oracle(self.task, *self.sent)
-
-    def load(self, request: Message, fds: list[int]) -> Message:
-        """Takes the inputs that were sent last as one of several sets for the baseline, as the sandbox does."""
-        assert self.sent is not None
-        arguments = self.truths.arguments(self.task, *self.sent)
-        if request["set"] == 0:
-            self.baseline = Baseline(self.task, arguments, self.truths.device, request["flush"])
-        else:
-            self.baseline.add(arguments)
-        return {}
-
-    def time(self, request: Message, fds: list[int]) -> Message:
-        return self.baseline.time(request)
-
-    def rest(self, request: Message, fds: list[int]) -> Message:
-        """Gives the memory of a timed size back."""
-        del self.baseline
-        torch.accelerator.empty_cache()
-        return {}
 
     def _bound(self, arguments: Arguments) -> Arguments:
         """In the order in which they are sent: positional ones first."""
@@ -198,6 +188,7 @@ def _device() -> Message:
     found, stand_in = platforms.detect(), platforms.simulated.device()
     facts = {"platform": found.platform, "name": found.name, "count": found.count, "simulated": found.simulated}
     facts |= {"nodes": platforms.nodes(), "driver": platforms.driver(), "kind": found.torch_device.partition(":")[0]}
+    facts |= {"uuids": [] if found.simulated else [clocks.identity(index) for index in range(found.count)]}
     facts |= {"target": found.sheet.target if found.sheet else None, "l2_bytes": found.sheet.l2_bytes if found.sheet else L2_BYTES}
     return facts | {"stand_in": {"platform": stand_in.platform, "name": stand_in.name}}
 
@@ -219,7 +210,7 @@ def main(fd: int) -> None:
         while True:
             request = channel.receive()
             try:
-                reply = getattr(judge, request["op"])(request, channel.fds)
+                reply = judge.answer(request, channel.fds)
             except Overflow as error:
                 reply = _invalid(f"the case is larger than the shared memory: {error}")
             except UserError as error:

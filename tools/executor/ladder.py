@@ -1,71 +1,223 @@
 """The timing stage (device mode): the task's ladder of sizes under the GPU's lock."""
 
+import os
 import random
 import time
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from tools.evaluation import TimedSize
+from tools.evaluation import TimedSize, Timing
 from tools.executor.channel import Message
-from tools.executor.timing import FLUSH_BYTES, SETS, Contest, combined
+from tools.executor.ratios import geometric, mean
+from tools.executor.surroundings import Surroundings
+from tools.executor.timing import FRESH_RATIO, METHOD, SETS, Contest, Side, Untimed
 from tools.executor.verdicts import Stop
 
 if TYPE_CHECKING:
     from tools.executor.course import Course
 
-TIMED = 3
-"""Added to the seed: for timing."""
+SEEDS = 1 << 48
+FLUSH_BYTES = 256 << 20
+"""At least so much is overwritten before each call."""
+SLOWED = 1.05
+"""So many times as long the baseline may take beside the candidate as alone."""
+SELF = (0.98, 1.02)
+TRIES = 2
+FORGIVEN = frozenset({"task_invalid", "oom"})
+"""What stops timing and says nothing against a candidate that was right: many results are kept at a time."""
 
 
 class Ladder:
-    def __init__(self, course: "Course"):
+    def __init__(self, course: "Course", clock: Callable[[], float] = time.perf_counter):
         self.course = course
+        self.clock = clock
+        # Nobody but the broker knows which values come, in which order, and what is looked at.
+        self.rng = random.Random(os.urandom(16))
+        self.surroundings = Surroundings(lambda: course.judge({"op": "clocks"}))
+        self.contests: dict[str, Contest] = {}
+        self.floors: dict[str, Message] = {}
+        self.sizes: dict[str, TimedSize] = {}
+        self.errors: dict[str, str] = {}
+        """Of the compiled baseline, by case."""
+        self.seeds: dict[int, int] = {}
+        """By input set, what its values were drawn from."""
 
     def run(self) -> None:
-        """The ladder of sizes under the GPU's lock, in the same sandbox unless the replay has cost it its life."""
-        self.course.reopen()
-        rng, sizes = random.Random(self.course.settings.seed), []
-        with self.course.gpu(shared=False):
-            start = time.monotonic()
-            for number, case in enumerate(self.course.cases["timing"]):
-                sizes.append(self._size(case, rng, start + self.course.settings.timing_s * (number + 1) / len(self.course.cases["timing"])))
-            self.course.record.resources["gpu_s"] = round(time.monotonic() - start, 3)
-        if not sizes:
-            self.course.record.no_timing = "the task has no timing cases"
-        elif None in sizes:
-            self.course.record.no_timing = "the device times that the candidate's process reports disagree with the time that went by"
-        else:
-            self.course.record.timing = combined([size for size in sizes if size])
+        """Fills `timing` of the record, or `no_timing` with the reason. Raises `Stop` for what timing shows against the candidate."""
+        record, cases = self.course.record, self.course.cases["timing"]
+        if not cases:
+            record.no_timing = "the task has no timing cases"
+            return
+        try:
+            self._timed(cases)
+        except Untimed as untimed:
+            record.no_timing = f"no time could be had: {untimed}"
+        except Stop as stop:
+            if stop.failure.kind not in FORGIVEN:
+                self.course.judge({"op": "rest"})
+                raise
+            record.no_timing = f"timing failed: {stop.failure.message}"
+        self.course.judge({"op": "rest"})
 
-    def _size(self, case: Message, rng: random.Random, deadline: float) -> TimedSize | None:
-        """One size, once more if the candidate's claim disagrees with our clock; None where it still does."""
-        for _ in range(2):
-            contest = self._contest(case, rng)
-            size: TimedSize = self.course.guarded(partial(contest.run, case["name"], deadline))
+    def _timed(self, cases: list[Message]) -> None:
+        """All sizes in one window; the one that comes last, drawn by chance, is looked at more closely."""
+        self.course.reopen()
+        self._prepare(cases)
+        with self.course.gpu(shared=False):
+            begun = self.clock()
+            try:
+                self._all(self.rng.sample(cases, len(cases)))
+            finally:
+                self.course.record.resources["gpu_s"] = round(self.clock() - begun, 3)
+        self.course.record.timing = self._timing([case["name"] for case in cases])
+
+    def _prepare(self, cases: list[Message]) -> None:
+        """What does not need the GPU alone: how fast it can be, floors, compiled baselines."""
+        with self.course.gpu(shared=True):
+            doubt = self.course.judge({"op": "peaks"})["doubt"]
+            if doubt:
+                self.surroundings.notes.append(f"no floor: {doubt}")
+            for case in cases:
+                request = {"case": case["name"], "seed": self.course.settings.seed}
+                floor = self.course.judge({"op": "floor"} | request)
+                self.floors[case["name"]] = {"cold": None, "warm": None} if doubt else floor
+                if "compile" in self.course.settings.baselines:
+                    found = self.course.judge({"op": "compile", "seconds": self.course.settings.timing_s} | request)
+                    self.errors |= {case["name"]: found["error"]} if "error" in found else {}
+
+    def _all(self, order: list[Message]) -> None:
+        """The sizes under the GPU's lock, and on the last of them: itself against itself, new values, and the baseline alone."""
+        self.share_s = self.course.settings.timing_s / len(order)
+        self.surroundings.look("before")
+        for case in order:
+            last = case is order[-1]
+            self._size(case, last)
+            if last:
+                self.self_ratio = self.contests[case["name"]].self_ratio()
+                self._right_after()
+                self._alone(case)
             self.course.judge({"op": "rest"})
-            if contest.claim_ok():
-                return size
-        if contest.claim_absurd():
-            raise Stop(
+            self.surroundings.look(case["name"])
+
+    def _size(self, case: Message, thorough: bool) -> None:
+        """One size; once more, on new values, if something speaks against the candidate. What does so twice stands."""
+        for attempt in range(TRIES):
+            contest = self._contest(case)
+            size: TimedSize = self.course.guarded(partial(contest.run, case["name"], self.share_s))
+            size.floor_us = self.floors[case["name"]]["cold"]
+            if case["name"] in self.errors:
+                size.compile = {"error": self.errors[case["name"]]}
+            self.contests[case["name"]], self.sizes[case["name"]] = contest, size
+            against = self._against(case, contest, size) or (self._remembers(case, contest) if thorough else None)
+            if against and attempt + 1 == TRIES:
+                raise against
+            if not against and contest.agreement.ok:
+                return
+        self.surroundings.notes.append(
+            f"{case['name']}: the device time that the candidate's process reports is shorter than the broker's clock allows; "
+            "the shortest that it allows is given instead"
+        )
+
+    def _against(self, case: Message, contest: Contest, size: TimedSize) -> Stop | None:
+        """What the times themselves say against the candidate."""
+        clocks = [contest.agreement, *([contest.warm_agreement] if contest.warm_agreement else [])]
+        if any(clock.far for clock in clocks):
+            return Stop(
                 "suspected_hack", "the device times that the candidate's process reports are far too short for the time that went by"
             )
+        floors = self.floors[case["name"]]
+        warm = size.warm["candidate_us"] if size.warm else None
+        for us, floor in ((size.candidate_us, floors["cold"]), (warm, floors["warm"])):
+            if us is not None and floor is not None and us < floor:
+                message = f"a call took {us:.2f} us; the least traffic and arithmetic of the task need {floor:.2f} us on this hardware"
+                return Stop("below_floor", message, {"case": case["name"]})
         return None
 
-    def _contest(self, case: Message, rng: random.Random) -> Contest:
-        """Gives both sides the same input sets."""
-        for number in range(SETS):
-            layout = self.course.judge({"op": "inputs", "case": case["name"], "seed": self.course.settings.seed + TIMED + number})
-            load = {"op": "load", "set": number, "flush": max(2 * self.course.worker.device["l2_bytes"], FLUSH_BYTES)}
-            self.course.judge(load)
-            self.course.ask(load | {"args": layout["args"], "kwargs": layout["kwargs"]}, self.course.settings.case_s)
+    def _remembers(self, case: Message, contest: Contest) -> Stop | None:
+        """Whether calls on values that were never seen take longer than those on values that were."""
 
-        def check(kept: int, number: int) -> None:
-            answer = self.course.ask({"op": "give", "kept": kept, "after": self.course.cases["mutates"]}, self.course.settings.case_s)
-            seed = self.course.settings.seed + TIMED + number
-            found = self.course.judge(
-                {"op": "check", "seed": seed, "case": case["name"], "result": answer.get("result"), "after": answer.get("after")}
-            )
+        def load(side: str, number: int) -> None:
+            if side == "baseline":
+                self._draw(case, 0)
+                self.course.judge(self._load(0, again=True))
+            else:
+                self.course.ask(self._load(0, again=True) | self.layout, self.course.settings.case_s)
+
+        ratio: float = self.course.guarded(partial(contest.fresh_ratio, load))
+        if ratio <= FRESH_RATIO:
+            return None
+        return Stop("suspected_hack", f"calls on values that were never seen before take {ratio:.2f} times as long", {"case": case["name"]})
+
+    def _right_after(self) -> None:
+        """A correctness case once more: who is right while it is watched may be wrong when it has run often."""
+        case = self.rng.choice([c for c in self.course.cases["cases"] if not c["held_out"]])
+        layout = self.course.judge({"op": "inputs", "case": case["name"], "seed": self.rng.randrange(SEEDS)})
+        request = {"op": "call", "args": layout["args"], "kwargs": layout["kwargs"], "again": False, "noop": False}
+        answer = self.course.ask(request, self.course.settings.case_s)
+        found = self.course.judge({"op": "check", "result": answer.get("result"), "after": answer.get("after")})
+        if not found["ok"]:
+            raise Stop(found["kind"], f"right before timing and wrong after it: {found['message']}", {"case": case["name"]})
+
+    def _alone(self, case: Message) -> None:
+        """The baseline when the candidate's process is gone: what that one left running must not have slowed it down."""
+        for attempt in range(TRIES):
+            self.course.box.kill()
+            ratio, low = self.contests[case["name"]].slowed()
+            if low <= SLOWED:
+                return
+            if attempt + 1 < TRIES:
+                self.course.reopen()
+                self.course.worker.settle_spare()
+                self._size(case, thorough=False)
+        raise Stop("suspected_hack", f"the baseline takes {ratio:.2f} times as long beside the candidate as alone", {"case": case["name"]})
+
+    def _contest(self, case: Message) -> Contest:
+        """Gives both sides the same input sets."""
+        facts: Message = {}
+        for number in range(SETS):
+            self._draw(case, number)
+            facts |= self.course.judge(self._load(number))
+            self.course.ask(self._load(number) | self.layout, self.course.settings.case_s)
+        course = self.course
+
+        def asked(of: str, request: Message) -> Message:
+            return course.judge(request | {"of": of})
+
+        def check(call: int, values: int) -> None:
+            answer = course.ask({"op": "give", "call": call}, course.settings.case_s)
+            request = {"op": "check", "seed": self.seeds[values], "case": case["name"]}
+            found = course.judge(request | {"result": answer.get("result"), "after": answer.get("after")})
             if not found["ok"]:
                 raise Stop(found["kind"], f"wrong in a timed call: {found['message']}", {"case": case["name"]})
 
-        return Contest(self.course.judge, lambda request: self.course.ask(request, self.course.settings.timing_s), check, rng)
+        sides: dict[str, Side] = {
+            "baseline": partial(asked, "eager"),
+            "candidate": lambda request: course.ask(request, course.settings.timing_s),
+        }
+        if "compile" in course.settings.baselines and case["name"] not in self.errors:
+            sides["compile"] = partial(asked, "compile")
+        return Contest(sides, check, self.rng, facts["flush_us"], facts["free_bytes"], self.clock)
+
+    def _draw(self, case: Message, number: int) -> None:
+        """New values of a case, for an input set of both sides."""
+        self.seeds[number] = self.rng.randrange(SEEDS)
+        layout = self.course.judge({"op": "inputs", "case": case["name"], "seed": self.seeds[number]})
+        self.layout = {"args": layout["args"], "kwargs": layout["kwargs"]}
+
+    def _load(self, number: int, again: bool = False) -> Message:
+        flush = max(2 * self.course.worker.device["l2_bytes"], FLUSH_BYTES)
+        return {"op": "load", "set": number, "again": again, "flush": flush, "mutates": self.course.cases["mutates"]}
+
+    def _timing(self, names: list[str]) -> Timing:
+        sizes = [self.sizes[name] for name in names]
+        speedup, ci = mean(sizes)
+        others: dict[str, Any] = {}
+        for field in ("compile", "warm"):
+            found = [getattr(size, field) for size in sizes]
+            others[f"{field}_speedup"] = geometric([f["speedup"] for f in found]) if all(f and "speedup" in f for f in found) else None
+        return Timing(
+            "eager", sizes, speedup, ci, all(c.agreement.ok for c in self.contests.values()), METHOD, **others,
+            self_ratio=self.self_ratio, noisy=not SELF[0] <= self.self_ratio <= SELF[1], clocks=self.surroundings.samples,
+            tuning_s=max(contest.tuning_s for contest in self.contests.values()), notes=self.surroundings.notes,
+        )  # fmt: skip

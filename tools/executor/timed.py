@@ -1,41 +1,80 @@
 """Inside the sandbox: the candidate's calls that are timed, one size at a time."""
 
-from typing import TYPE_CHECKING
+import time
+from typing import TYPE_CHECKING, Any
+
+import torch
+from triton.runtime.autotuner import Autotuner
 
 from tools.executor.arguments import tensors_in
 from tools.executor.channel import Message
-from tools.executor.clock import Bench
+from tools.executor.clock import Bench, Place, places_for
 
 if TYPE_CHECKING:
     from tools.executor.sandbox import Sandbox
 
 
 class TimedCalls:
-    """Answers the requests `load`, `time` and `give`, as `tools.executor.baseline` does in the judge."""
+    """Answers the requests `load`, `time`, `clear` and `give`, as `tools.executor.baseline` does in the judge."""
 
     def __init__(self, sandbox: "Sandbox"):
         self.sandbox = sandbox
+        self.tuning_s = 0.0
+        self._watch_tuning()
 
     def do_load(self, request: Message) -> Message:
-        """Takes one of several input sets for timing; the first one (`set` 0) begins anew and makes the buffers."""
-        if request["set"] == 0:
-            self.arguments, buffers = self.sandbox.take(request), self.sandbox.held
+        """Takes one of several input sets for timing; the first one (`set` 0) begins anew and makes the buffers, unless `again`."""
+        arguments = self.sandbox.take(request)
+        if request["set"] == 0 and not request["again"]:
             self.nodes = [*request["args"], *request["kwargs"].values()]
-            self.bench = Bench(self.sandbox.bound(request, self.arguments), buffers, [[b.clone() for b in buffers]], request["flush"])
+            first = Place(self.sandbox.bound(request, arguments), self.sandbox.held)
+            more = [self._place(request, first.buffers) for _ in range(places_for(first.buffers, request["flush"]) - 1)]
+            self.arguments = {id(place): values for place, values in more} | {id(first): arguments}
+            self.bench = Bench([first, *(place for place, _ in more)], request["flush"], request["mutates"])
+        elif request["set"] < len(self.bench.sets):
+            self.bench.sets[request["set"]] = self.sandbox.held
         else:
-            self.sandbox.take(request)
             self.bench.sets.append(self.sandbox.held)
         return {}
 
+    def _place(self, request: Message, like: list[torch.Tensor]) -> tuple[Place, list[Any]]:
+        """The arguments once more, in memory of their own."""
+        buffers = [buffer.clone() for buffer in like]
+        arguments = self._laid_out(buffers)
+        return Place(self.sandbox.bound(request, arguments), buffers), arguments
+
+    def _laid_out(self, buffers: list[torch.Tensor]) -> list[Any]:
+        free = iter(buffers)
+        return [self.sandbox.inputs.read(node, lambda _: next(free)) for node in self.nodes]
+
     def do_time(self, request: Message) -> Message:
-        return vars(self.bench.block(request["order"], request["keep"], request["stall_us"]))
+        block = (
+            self.bench.warm(len(request["order"]), request["stall"])
+            if request["warm"]
+            else self.bench.cold(request["order"], request["stall"])
+        )
+        return vars(block) | {"tuning_s": self.tuning_s}
+
+    def do_clear(self, request: Message) -> Message:
+        self.bench.clear()
+        return {}
 
     def do_give(self, request: Message) -> Message:
-        """Writes the results of one of the timed calls that were kept; the arguments only where they are results."""
-        result, buffers = self.bench.kept[request["kept"]]
-        arguments = list(tensors_in(self.arguments))
-        if not request["after"]:
-            return self.sandbox.give(result, arguments, [])
-        free = iter(buffers)
-        after = [self.sandbox.inputs.read(node, lambda _: next(free)) for node in self.nodes]
-        return self.sandbox.give(result, arguments, list(tensors_in(after)))
+        """Writes the results of one call of the last block; the arguments only where they are results."""
+        kept = self.bench.kept[request["call"]]
+        arguments = list(tensors_in(self.arguments[id(kept.place)]))
+        after = list(tensors_in(self._laid_out(kept.after))) if kept.after else []
+        return self.sandbox.give(kept.result, arguments, after)
+
+    def _watch_tuning(self) -> None:
+        """Adds up what autotuning takes, in any call of this process: configurations are tried before they are timed here."""
+        bench = Autotuner._bench
+
+        def watched(tuner: Any, *args: Any, **kwargs: Any) -> Any:
+            begun = time.perf_counter()
+            try:
+                return bench(tuner, *args, **kwargs)
+            finally:
+                self.tuning_s += time.perf_counter() - begun
+
+        Autotuner._bench = watched

@@ -1,194 +1,237 @@
-"""Measured speed (device mode): candidate and eager baseline in turns A B B A under a lock per GPU, told apart by two clocks.
+"""Measured speed (device mode): candidate and baselines in turns A B B A under a lock per GPU, told apart by two clocks."""
 
-The sandbox's device times are a claim. The broker's own clock around blocks of n and 2n calls gives a slope; what the slope
-holds beyond a call (copies, flush) is known from the baseline, whose times are trusted.
-"""
-
-import contextlib
-import fcntl
 import math
-import os
 import random
 import statistics
-import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import IO, Any
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from tools.evaluation import TimedSize, Timing
-from tools.executor.channel import Malformed, Message, readable
-from tools.executor.clock import Block, settled
-from tools.executor.remote import Cancelled
-from tools.executor.worker import Worker
+from tools.evaluation import TimedSize
+from tools.executor.agreement import Agreement, Blocks, compare, scaled
+from tools.executor.channel import Malformed, Message
+from tools.executor.clock import RESOLUTION, settled
+from tools.executor.ratios import apart, interval
 
 SETS = 3
 """Input sets that are rotated."""
-PAIRS = 12
-"""Blocks of each side per size."""
-FEWEST = 8
-"""As many where the time is up."""
-BLOCK_US = 10_000.0
-"""Aimed length of a short block."""
-CALLS = (4, 20)
-"""Fewest and most calls in a short block; a long one has twice as many."""
-STALL = 1.5
-"""The device is kept busy so many times as long as the host needs to enqueue a long block."""
+PAIRS, FEWEST = 12, 6
+"""Blocks of each side per size: usually, and of slow calls or where the time is up."""
+WARM_PAIRS, SELF_PAIRS, SOLO = 6, 8, 6
+BLOCK_US = 5_000.0
+"""Aimed length of a short block; a long one has twice as many calls."""
+MOST_CALLS = 40
+SIZE_US = 600_000.0
+"""Aimed length of all blocks of a size together."""
+KEPT_BYTES = 8 << 30
+KEPT_SHARE = 1 / 8
+"""What the results of a block may hold: so much, or this part of the memory that is free."""
+STALL, AHEAD = 1.5, 5
+"""The device is kept busy so many times as long as the host would fall behind, and for so many calls more."""
 STALL_US = 60_000.0
 """At most."""
-RESAMPLES = 2000
-FLUSH_BYTES = 256 << 20
-"""At least so much is overwritten before each call."""
-SLACK_US = 100.0
-"""By how much the slope may exceed the claim without a second look: the wrapper's own time on the host."""
+WARM_US = 10_000.0
+"""For longer calls the cache does not matter: they are not timed warm."""
 CHECKED = 3
 """Blocks of which one output is checked."""
+FRESH = 5
+"""Calls on values that were never seen before."""
+FRESH_RATIO, FRESH_US = 1.5, 20.0
+"""So many times as long, and so much longer, calls on new values may take."""
 METHOD = (
-    f"device events, calls enqueued ahead so that none waits for the host, {PAIRS} block pairs in A B B A order, "
-    f"{SETS} input sets in turn, L2 overwritten, median of log ratios"
+    f"{RESOLUTION}, calls enqueued ahead so that none waits for the host, up to {PAIRS} block pairs in A B B A order, {SETS} input "
+    "sets in random order, addresses in turn, L2 overwritten before each call, median of log ratios; no candidate's time "
+    "below what the broker's own clock around the blocks allows"
 )
 
 Side = Callable[[Message], Message]
 """Asks the judge or the sandbox."""
 
 
-@dataclass
-class Blocks:
-    """What one side's blocks took: device and host microseconds per call as claimed, wall seconds by number of calls."""
-
-    us: list[float] = field(default_factory=list)
-    host_us: list[float] = field(default_factory=list)
-    wall: dict[int, list[float]] = field(default_factory=dict)
-
-    def slope_us(self) -> float:
-        """Wall microseconds per call, free of what a request costs."""
-        (few, short), (many, long) = sorted((calls, statistics.median(walls)) for calls, walls in self.wall.items())
-        return (long - short) / (many - few) * 1e6
+class Untimed(Exception):
+    """No time can be had, through no fault of the candidate."""
 
 
-@contextlib.contextmanager
-def gpu_lock(index: int, worker: Worker, shared: bool = False) -> Iterator[None]:
-    """One timing at a time on a GPU and nothing `shared` beside it, over all processes of this user.
+@dataclass(frozen=True)
+class Plan:
+    """How one size is timed: calls of a short block, pairs of blocks, flushes that keep the device busy first."""
 
-    Who waits for the GPU holds its gate, so that a timing is not kept waiting by calls that came after it.
-    """
-    stem = f"{tempfile.gettempdir()}/kernelwright-{os.getuid()}-gpu{index}"
-    with open(f"{stem}.lock", "w") as gpu:
-        with open(f"{stem}.gate", "w") as gate:
-            _flock(gate, fcntl.LOCK_EX, worker)
-            _flock(gpu, fcntl.LOCK_SH if shared else fcntl.LOCK_EX, worker)
-        yield
+    calls: int
+    pairs: int
+    stall: int
 
 
-def _flock(file: IO[str], kind: int, worker: Worker) -> None:
-    while True:
-        try:
-            fcntl.flock(file, kind | fcntl.LOCK_NB)
-            return
-        except BlockingIOError:
-            if readable([worker.cancelled], 0.01):
-                raise Cancelled from None
+def planned(us: float, loop_us: float, flush_us: float, most: int, sides: int = 2, warm: bool = False) -> Plan:
+    """For calls that take `us` on the device and `loop_us` on the host, with copies and flush; of `most` calls the results can be kept."""
+    whole = us if warm else us + flush_us
+    calls = max(1, min(MOST_CALLS, int(BLOCK_US / whole), most // 2))
+    pairs = max(FEWEST, min(PAIRS, int(SIZE_US / (1.5 * sides * calls * whole))))
+    behind = max(0.0, loop_us - whole) * 2 * calls
+    stall = min(STALL * (behind + AHEAD * loop_us), STALL_US)
+    return Plan(calls, WARM_PAIRS if warm else pairs, math.ceil(stall / flush_us))
 
 
 @dataclass
-class Timed(Block):
-    """A block as a side reports it, with the input sets that it was asked for."""
+class Answer:
+    """A block as a side reports it."""
 
-    order: list[int]
+    us: list[float]
+    host_us: float
+    loop_us: float
+    result_bytes: int
 
 
 class Contest:
-    """Times one size. `check(kept, values)` has the judge look at a kept output of the candidate."""
+    """Times one size. `sides` are `baseline`, `candidate`, and `compile` where it is asked for.
 
-    def __init__(self, judge: Side, sandbox: Side, check: Callable[[int, int], None], rng: random.Random):
-        self.sides = {"baseline": judge, "candidate": sandbox}
+    `check(call, values)` has the judge look at the output of a call of the candidate's last block: which one is drawn when
+    the block is over. Raises `Malformed` for times of the candidate that are none, `Untimed` for those of others.
+    """
+
+    def __init__(
+        self,
+        sides: dict[str, Side],
+        check: Callable[[int, int], None],
+        rng: random.Random,
+        flush_us: float,
+        free_bytes: int,
+        clock: Callable[[], float] = time.perf_counter,
+    ):
+        self.sides = sides
+        self.clock = clock
         self.check = check
         self.rng = rng
-        self.blocks = {name: Blocks() for name in self.sides}
-        self.stall_us = 0.0
+        self.flush_us = max(flush_us, 1.0)
+        self.room = min(KEPT_BYTES, int(free_bytes * KEPT_SHARE))
+        self.tuning_s = 0.0
+        self.warm_agreement: Agreement | None = None
 
-    def run(self, case: str, deadline: float) -> TimedSize:
-        calls = self._calls()
-        self.checked = self.rng.sample(range(FEWEST), CHECKED)
-        for pair in range(PAIRS):
-            count = calls if pair % 4 < 2 else 2 * calls
-            order = ("baseline", "candidate") if pair % 2 == 0 else ("candidate", "baseline")
-            for name in order:
-                self._block(name, count, name == "candidate" and pair in self.checked)
-            if pair + 1 >= FEWEST and time.monotonic() > deadline:
-                break
-        return self._result(case)
+    def run(self, case: str, seconds: float) -> TimedSize:
+        """About `seconds` at most, where calls are not so slow that the fewest blocks take longer."""
+        deadline = self.clock() + seconds
+        self.plan = self._warm_up(deadline)
+        self.blocks = self._series(tuple(self.sides), self.plan, deadline, checked=self.rng.sample(range(FEWEST), CHECKED))
+        self.agreement = compare(self.blocks["baseline"], self.blocks["candidate"])
+        size = self._result(case)
+        if self.agreement.granted < WARM_US and self.clock() < deadline:
+            size.warm = self._warm(deadline)
+        return size
 
-    def _calls(self) -> int:
-        """Calls per short block, from a warm-up that also compiles and tunes."""
-        longest = loop = 0.0
+    def self_ratio(self) -> float:
+        """The baseline against itself, in turns, as if one of the two were the candidate."""
+        sides = self.sides
+        self.sides = {"baseline": sides["baseline"], "itself": sides["baseline"]}
+        plan = Plan(self.plan.calls, SELF_PAIRS, self.plan.stall)
+        found = self._series(tuple(self.sides), plan, math.inf)
+        self.sides = sides
+        logs = [math.log(one / other) for one, other in zip(found["baseline"].us, found["itself"].us, strict=True)]
+        return math.exp(statistics.median(logs))
+
+    def slowed(self) -> tuple[float, float]:
+        """How many times as long the baseline took beside the candidate as it takes alone now, and the low end of the 95 % interval."""
+        # The first blocks bring the device back to its pace.
+        alone = self._series(("baseline",), Plan(self.plan.calls, 2 + SOLO, self.plan.stall), math.inf)["baseline"].us[2:]
+        return apart(self.blocks["baseline"].us, alone, self.rng)
+
+    def fresh_ratio(self, load: Callable[[str, int], None]) -> float:
+        """How many times as long the candidate takes on values that it has never seen as on those it has, the baseline's own
+        change taken off. `load(side, number)` brings new values; 1 where the difference is too small to matter.
+        """
+        found = {name: Blocks() for name in ("baseline", "candidate")}
+        for number in range(FRESH):
+            for name in found:
+                load(name, number)
+                self._block(name, found[name], 1, self.plan.stall, order=[0])
+        self.check(0, 0)
+        change, new = (found[name].median / self.blocks[name].median for name in ("baseline", "candidate"))
+        longer = found["candidate"].median - self.blocks["candidate"].median * change
+        return new / change if longer > FRESH_US else 1.0
+
+    def _warm_up(self, deadline: float) -> Plan:
+        """Calls that compile, tune, use each input set, and fill the allocator's cache with what a long block keeps."""
+        first = [self._time(name, [0], 0) for name in self.sides]
+        if self.clock() > deadline:
+            raise Untimed("the first calls took all the time that there is for this size")
+        slow = any(answer.us[0] > BLOCK_US for answer in first)
+        answers = [self._time(name, [*range(SETS)] * (1 if slow else 2), 0) for name in self.sides]
+        longest = max((settled(answer.us) for answer in answers), default=math.nan)
+        if math.isnan(longest):
+            longest = BLOCK_US
+        size = max(answer.result_bytes for name, answer in zip(self.sides, answers, strict=True) if name != "candidate")
+        loop = max(answer.loop_us for answer in answers)
+        plan = planned(longest, loop, self.flush_us, max(2, self.room // max(size, 1)), len(self.sides))
         for name in self.sides:
-            self._time(name, 3, [])
-            warm = self._time(name, 5, [])
-            longest, loop = max(longest, settled(warm.us)), max(loop, warm.loop_us)
-        calls = CALLS[0] if math.isnan(longest) else max(CALLS[0], min(CALLS[1], int(BLOCK_US / max(longest, 1.0))))
-        self.stall_us = min(STALL * 2 * calls * loop, STALL_US)
-        return calls
+            self._time(name, self._order(2 * plan.calls), plan.stall)
+        return plan
 
-    def _time(self, name: str, calls: int, keep: Sequence[int]) -> Timed:
-        order = [self.rng.randrange(SETS) for _ in range(calls)]
-        answer = self.sides[name]({"op": "time", "order": order, "keep": list(keep), "stall_us": self.stall_us})
-        times = answer.get("us")
-        if not isinstance(times, list) or len(times) != calls or not all(type(t) in (int, float) for t in times):
+    def _series(
+        self, names: Sequence[str], plan: Plan, deadline: float, warm: bool = False, checked: Iterable[int] = ()
+    ) -> dict[str, Blocks]:
+        """Pairs of blocks, two short ones and two long ones in turn, the sides in one order and in the other."""
+        found = {name: Blocks() for name in names}
+        for pair in range(plan.pairs):
+            calls = plan.calls if pair % 4 < 2 else 2 * plan.calls
+            for name in names if pair % 2 == 0 else reversed(names):
+                self._block(name, found[name], calls, plan.stall, warm)
+                if name == "candidate" and pair in checked:
+                    call = self.rng.randrange(calls)
+                    self.check(call, self.order[call])
+            if pair + 1 >= FEWEST and self.clock() > deadline:
+                break
+        return found
+
+    def _block(self, name: str, blocks: Blocks, calls: int, stall: int, warm: bool = False, order: list[int] | None = None) -> None:
+        if name == "candidate":
+            self.sides[name]({"op": "clear"})
+        self.order = order or self._order(calls)
+        start = self.clock()
+        answer = self._time(name, self.order, stall, warm)
+        wall = self.clock() - start
+        us = settled(answer.us)
+        if math.isnan(us):
+            raise Malformed("times of calls that are no times") if name == "candidate" else Untimed(f"the clock of {name} shows no time")
+        blocks.us.append(us)
+        blocks.host_us.append(answer.host_us)
+        blocks.calls.append(calls)
+        blocks.walls.append(wall)
+
+    def _order(self, calls: int) -> list[int]:
+        return [self.rng.randrange(SETS) for _ in range(calls)]
+
+    def _time(self, name: str, order: list[int], stall: int, warm: bool = False) -> Answer:
+        answer = self.sides[name]({"op": "time", "order": order, "stall": stall, "warm": warm})
+        times, size = answer.get("us"), answer.get("result_bytes")
+        if not isinstance(times, list) or len(times) != len(order) or not all(type(t) in (int, float) for t in times):
             times = [math.nan]
-        return Timed(times, _claimed(answer.get("host_us")), _claimed(answer.get("loop_us")), order)
+        if name == "candidate":
+            self.tuning_s = max(self.tuning_s, _claimed(answer.get("tuning_s")))
+        return Answer(times, _claimed(answer.get("host_us")), _claimed(answer.get("loop_us")), size if type(size) is int else 0)
 
-    def _block(self, name: str, calls: int, checked: bool) -> None:
-        keep = [self.rng.randrange(calls)] if checked else []
-        start = time.perf_counter()
-        timed = self._time(name, calls, keep)
-        wall = time.perf_counter() - start
-        if name == "candidate" and math.isnan(settled(timed.us)):
-            raise Malformed("times of calls that are no times")
-        self.blocks[name].us.append(settled(timed.us))
-        self.blocks[name].host_us.append(timed.host_us)
-        self.blocks[name].wall.setdefault(calls, []).append(wall)
-        for kept in keep:
-            self.check(kept, timed.order[kept])
+    def _warm(self, deadline: float) -> dict[str, Any]:
+        """The same with the L2 cache as the last call left it."""
+        names = ("baseline", "candidate")
+        answers = [self._time(name, [0] * 5, 0, warm=True) for name in names]
+        longest = max(self.blocks[name].median for name in names)
+        plan = planned(longest, max(answer.loop_us for answer in answers), self.flush_us, 2 * MOST_CALLS, warm=True)
+        found = self._series(names, plan, deadline, warm=True)
+        self.warm_agreement = compare(found["baseline"], found["candidate"])
+        return self._against(found["baseline"], scaled(found["candidate"].us, self.warm_agreement))
 
     def _result(self, case: str) -> TimedSize:
-        baseline, candidate = self.blocks["baseline"].us, self.blocks["candidate"].us
-        ratios = [math.log(b / c) for b, c in zip(baseline, candidate, strict=True)]
-        speedup, ci = interval(ratios, self.rng)
-        theirs, ours = (statistics.median(self.blocks[name].host_us) for name in ("baseline", "candidate"))
-        return TimedSize(case, statistics.median(baseline), statistics.median(candidate), speedup, ci, theirs, ours)
+        ours = scaled(self.blocks["candidate"].us, self.agreement)
+        cold = self._against(self.blocks["baseline"], ours)
+        theirs, host = (statistics.median(self.blocks[name].host_us) for name in ("baseline", "candidate"))
+        size = TimedSize(case, **cold, baseline_host_us=theirs, candidate_host_us=host, slope_us=self.agreement.slope)
+        if "compile" in self.blocks:
+            size.compile = self._against(self.blocks["compile"], ours)
+        return size
 
-    def claim_ok(self) -> bool:
-        """Whether the candidate's device times agree with the broker's clock."""
-        claim, seen = self._clocks()
-        return seen - claim <= max(claim, SLACK_US)
-
-    def claim_absurd(self) -> bool:
-        claim, seen = self._clocks()
-        return seen - claim > 4 * claim + 10 * SLACK_US
-
-    def _clocks(self) -> tuple[float, float]:
-        """Microseconds per call as the candidate's process claims, and as seen from outside."""
-        overhead = self.blocks["baseline"].slope_us() - statistics.median(self.blocks["baseline"].us)
-        claim = statistics.median(self.blocks["candidate"].us)
-        return claim, self.blocks["candidate"].slope_us() - max(overhead, 0.0)
+    def _against(self, blocks: Blocks, ours: list[float]) -> dict[str, Any]:
+        speedup, ci = interval([math.log(b / c) for b, c in zip(blocks.us, ours, strict=True)], self.rng)
+        return {"baseline_us": blocks.median, "candidate_us": statistics.median(ours), "speedup": speedup, "ci": ci}
 
 
-def _claimed(us: Any) -> float:
-    """Microseconds on the host, 0 for what is no time."""
-    return float(us) if type(us) in (int, float) and 0 <= us < 1e9 else 0.0
-
-
-def interval(log_ratios: Sequence[float], rng: random.Random) -> tuple[float, list[float]]:
-    """Median ratio and its 95 % bootstrap interval over blocks."""
-    medians = sorted(statistics.median(rng.choices(log_ratios, k=len(log_ratios))) for _ in range(RESAMPLES))
-    low, high = medians[int(0.025 * RESAMPLES)], medians[int(0.975 * RESAMPLES) - 1]
-    return math.exp(statistics.median(log_ratios)), [math.exp(low), math.exp(high)]
-
-
-def combined(sizes: list[TimedSize]) -> Timing:
-    """Geometric mean over sizes; the interval from those of the sizes, which are independent."""
-    logs = [math.log(size.speedup) for size in sizes]
-    spread = math.sqrt(sum((math.log(s.ci[1] / s.ci[0]) / 2) ** 2 for s in sizes)) / len(sizes)
-    centre = sum(logs) / len(logs)
-    return Timing("eager", sizes, math.exp(centre), [math.exp(centre - spread), math.exp(centre + spread)], True, METHOD)
+def _claimed(number: Any) -> float:
+    """A time that a side reports of itself, 0 for what is no time."""
+    return float(number) if type(number) in (int, float) and 0 <= number < 1e9 else 0.0

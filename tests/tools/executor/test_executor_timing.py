@@ -1,78 +1,217 @@
-"""The statistics of timing, with sides that take the time that the test says."""
+"""The protocol and the rules of timing, with sides that take the time that the test says."""
 
-import math
 import random
-import time
 
 import pytest
 
-from tools.evaluation import TimedSize
+from tests.tools.executor.sides import Clock, Side
 from tools.executor.channel import Malformed
-from tools.executor.timing import Contest, combined, interval
+from tools.executor.timing import FEWEST, MOST_CALLS, PAIRS, SETS, Contest, Untimed, planned
 
 
-class Side:
-    """Answers like the judge or a sandbox; `us` is the device time it reports, `real_us` what a call takes on the wall."""
+def contest(baseline: Side, candidate: Side, checked: list | None = None, **more: Side) -> Contest:
+    def check(call: int, values: int) -> None:
+        if checked is not None:
+            checked.append((call, values))
 
-    def __init__(self, us: float, real_us: float | None = None):
-        self.us = us
-        self.real_us = us if real_us is None else real_us
-        self.rng = random.Random(1)
-
-    def __call__(self, request):
-        calls = len(request["order"])
-        until = time.perf_counter() + calls * (self.real_us + 200.0) * 1e-6
-        while time.perf_counter() < until:
-            pass
-        return {"us": [self.us * self.rng.uniform(0.98, 1.02) for _ in range(calls)]}
+    sides = {"baseline": baseline, "candidate": candidate} | more
+    return Contest(sides, check, random.Random(0), 100.0, 64 << 30, baseline.clock)
 
 
-def contest(baseline: Side, candidate: Side) -> Contest:
-    return Contest(baseline, candidate, lambda kept, values: None, random.Random(0))
+def run(baseline_us: float, candidate_us: float, **candidate: float) -> tuple[Contest, object]:
+    clock = Clock()
+    made = contest(Side(clock, baseline_us), Side(clock, candidate_us, rng=random.Random(2), **candidate))
+    return made, made.run("n", 30.0)
 
 
 def test_self_against_self_is_one():
-    size = contest(Side(500.0), Side(500.0)).run("n", time.monotonic() + 30)
+    made, size = run(500.0, 500.0)
     assert 0.98 < size.speedup < 1.02
-    assert size.ci[0] < 1 < size.ci[1] or abs(size.speedup - 1) < 0.01
+    assert 0.98 < made.self_ratio() < 1.02
 
 
-def test_twice_as_fast_is_two_and_slower_is_below_one():
-    assert contest(Side(1000.0), Side(500.0)).run("n", time.monotonic() + 30).speedup == pytest.approx(2.0, rel=0.03)
-    assert contest(Side(500.0), Side(1000.0)).run("n", time.monotonic() + 30).speedup == pytest.approx(0.5, rel=0.03)
+@pytest.mark.parametrize(("baseline_us", "candidate_us"), [(8.0, 4.0), (1000.0, 500.0), (500.0, 1000.0), (90_000.0, 30_000.0)])
+def test_speedup_is_the_ratio_of_times(baseline_us, candidate_us):
+    made, size = run(baseline_us, candidate_us)
+    assert size.speedup == pytest.approx(baseline_us / candidate_us, rel=0.03)
+    assert size.ci[0] <= size.speedup <= size.ci[1]
+    assert made.agreement.ok
 
 
-def test_honest_claim_is_believed_and_a_lie_is_not():
-    honest, liar = contest(Side(800.0), Side(400.0)), contest(Side(800.0), Side(10.0, real_us=1500.0))
-    honest.run("n", time.monotonic() + 30)
-    liar.run("n", time.monotonic() + 30)
-    assert honest.claim_ok()
-    assert not honest.claim_absurd()
-    assert not liar.claim_ok()
-    assert liar.claim_absurd()
+@pytest.mark.parametrize("us", [5.0, 400.0, 30_000.0])
+def test_slope_shows_an_honest_candidates_device_time(us):
+    _, size = run(2 * us, us)
+    assert size.slope_us == pytest.approx(us, rel=0.05, abs=2.0)
+
+
+@pytest.mark.parametrize(("claim", "real"), [(10.0, 1500.0), (100.0, 400.0), (1000.0, 9000.0)])
+def test_claim_far_below_the_brokers_clock_is_seen(claim, real):
+    made, _ = run(800.0, claim, real_us=real)
+    assert made.agreement.far
+
+
+@pytest.mark.parametrize(("claim", "real"), [(300.0, 420.0), (20.0, 45.0), (6.0, 20.0)])
+def test_speedup_is_never_better_than_the_brokers_clock_supports(claim, real):
+    made, size = run(400.0, claim, real_us=real)
+    assert not made.agreement.ok
+    assert size.candidate_us == pytest.approx(made.agreement.least, rel=0.03)
+    assert claim < size.candidate_us <= real * 1.01
+    assert size.speedup == pytest.approx(400.0 / size.candidate_us, rel=0.03)
+
+
+def test_small_claim_of_half_the_time_gains_a_few_microseconds_at_most():
+    made, size = run(10.0, 5.0, real_us=10.0)
+    assert made.agreement.granted > 5.0
+    assert size.speedup < 1.7
+
+
+def test_waiting_in_short_blocks_hides_nothing():
+    made, size = run(800.0, 10.0, real_us=400.0, sleeps_us=15_000.0)
+    assert made.agreement.far
+    assert size.candidate_us > 300.0
+
+
+def test_noisy_host_makes_the_broker_lenient_not_blind():
+    clock = Clock()
+    noisy = Side(clock, 400.0, jitter_us=2000.0)
+    honest = contest(noisy, Side(clock, 200.0, jitter_us=2000.0, rng=random.Random(4)))
+    honest.run("n", 30.0)
+    assert not honest.agreement.far
+    liar = contest(noisy, Side(clock, 20.0, real_us=2000.0, jitter_us=2000.0, rng=random.Random(4)))
+    liar.run("n", 30.0)
+    assert liar.agreement.far
 
 
 @pytest.mark.parametrize("us", [[], None, ["1"] * 8, [float("nan")], [0.0], [-5.0], [True]])
 def test_times_that_are_no_times_are_the_candidates_doing(us):
     with pytest.raises(Malformed):
-        contest(Side(50.0), lambda request: {"us": us}).run("n", time.monotonic() + 30)
+        contest(Side(Clock(), 50.0), lambda request: {"us": us}).run("n", 30.0)
 
 
-def test_outputs_of_timed_calls_are_checked():
-    checked = []
-    made = Contest(Side(100.0), Side(100.0), lambda kept, values: checked.append((kept, values)), random.Random(0))
-    made.run("n", time.monotonic() + 30)
+def test_baseline_without_a_time_is_not_the_candidates_doing():
+    clock = Clock()
+    with pytest.raises(Untimed):
+        contest(Side(clock, 0.0), Side(clock, 50.0)).run("n", 30.0)
+
+
+def test_outputs_of_timed_calls_are_checked_and_chosen_after_the_block():
+    clock, checked = Clock(), []
+    candidate = Side(clock, 100.0)
+    contest(Side(clock, 100.0), candidate, checked).run("n", 30.0)
     assert len(checked) == 3
+    assert not any("keep" in request for request in candidate.asked)
+    assert all(0 <= values < SETS for _, values in checked)
 
 
-def test_interval_covers_the_median_ratio():
-    rng = random.Random(3)
-    speedup, (low, high) = interval([math.log(2) + rng.gauss(0, 0.05) for _ in range(20)], rng)
-    assert low < 2 < high
-    assert low < speedup < high
+def test_results_are_forgotten_before_each_of_the_candidates_blocks():
+    clock = Clock()
+    candidate = Side(clock, 100.0)
+    contest(Side(clock, 100.0), candidate).run("n", 30.0)
+    cold = [request["op"] for request in candidate.asked if not request.get("warm")]
+    begun = cold.index("clear")
+    assert set(cold[begun : begun + 2 * PAIRS : 2]) == {"clear"}
+    assert set(cold[begun + 1 : begun + 2 * PAIRS : 2]) == {"time"}
 
 
-def test_sizes_are_combined_by_their_geometric_mean():
-    found = combined([TimedSize("a", 1, 1, 1.0, [0.9, 1.1]), TimedSize("b", 4, 1, 4.0, [3.9, 4.1])])
-    assert found.speedup == pytest.approx(2.0)
-    assert found.ci[0] < 2.0 < found.ci[1]
+def test_warm_up_uses_every_input_set_and_a_block_of_full_length():
+    clock = Clock()
+    candidate = Side(clock, 100.0)
+    contest(Side(clock, 100.0), candidate).run("n", 30.0)
+    first = next(at for at, request in enumerate(candidate.asked) if request["op"] == "clear")
+    orders = [request["order"] for request in candidate.asked[:first]]
+    assert {values for order in orders for values in order} == set(range(SETS))
+    assert max(map(len, orders)) == max(len(r["order"]) for r in candidate.asked if r["op"] == "time" and not r["warm"])
+
+
+def test_warm_calls_are_reported_apart():
+    _, size = run(20.0, 10.0, warm_us=4.0)
+    assert size.speedup == pytest.approx(2.0, rel=0.03)
+    assert size.warm["speedup"] == pytest.approx(5.0, rel=0.05)
+    assert size.warm["candidate_us"] == pytest.approx(4.0, rel=0.05)
+
+
+def test_long_calls_are_not_timed_warm():
+    assert run(80_000.0, 40_000.0)[1].warm is None
+
+
+def test_compiled_baseline_is_timed_in_the_same_window():
+    clock = Clock()
+    size = contest(Side(clock, 600.0), Side(clock, 200.0), compile=Side(clock, 300.0)).run("n", 30.0)
+    assert size.speedup == pytest.approx(3.0, rel=0.03)
+    assert size.compile["speedup"] == pytest.approx(1.5, rel=0.03)
+    assert size.compile["baseline_us"] == pytest.approx(300.0, rel=0.03)
+
+
+def test_baseline_that_is_faster_alone_is_seen():
+    clock = Clock()
+    baseline = Side(clock, 500.0)
+    made = contest(baseline, Side(clock, 400.0))
+    made.run("n", 30.0)
+    ratio, low = made.slowed()
+    assert ratio == pytest.approx(1.0, abs=0.02)
+    assert low < 1.05
+    baseline.us = 400.0
+    ratio, low = made.slowed()
+    assert ratio == pytest.approx(1.25, rel=0.03)
+    assert low > 1.05
+
+
+def test_candidate_that_remembers_is_slower_on_new_values():
+    clock, loaded = Clock(), []
+    for fresh, expected in ((None, 1.0), (900.0, 3.0)):
+        made = contest(Side(clock, 800.0), Side(clock, 300.0, fresh_us=fresh))
+        made.run("n", 30.0)
+        assert made.fresh_ratio(lambda side, number: loaded.append((side, number))) == pytest.approx(expected, rel=0.05)
+    assert {side for side, _ in loaded} == {"baseline", "candidate"}
+
+
+def test_tuning_is_what_the_candidates_process_says():
+    assert run(100.0, 50.0)[0].tuning_s == 1.5
+
+
+@pytest.mark.parametrize(
+    ("us", "seconds"),
+    [(5.0, 0.3), (100.0, 0.35), (1000.0, 0.7), (8000.0, 1.0), (50_000.0, 2.0)],
+)
+def test_a_size_takes_no_longer_than_its_budget(us, seconds):
+    made, _ = run(us, us)
+    assert made.clock() < seconds
+
+
+def test_blocks_are_as_short_as_the_memory_for_results_demands():
+    plan = planned(100.0, 40.0, 100.0, most=10)
+    assert plan.calls == 5
+    assert planned(100.0, 40.0, 100.0, most=1).calls == 1
+
+
+def test_large_results_shorten_blocks():
+    clock = Clock()
+    baseline = Side(clock, 100.0, result_bytes=1 << 30)
+    contest(baseline, Side(clock, 100.0)).run("n", 30.0)
+    assert max(len(r["order"]) for r in baseline.asked if not r["warm"]) == 8
+
+
+def test_plan_of_short_and_of_long_calls():
+    short, long = planned(5.0, 40.0, 100.0, most=1000), planned(50_000.0, 60.0, 100.0, most=1000)
+    assert (short.calls, short.pairs) == (MOST_CALLS, PAIRS)
+    assert (long.calls, long.pairs) == (1, FEWEST)
+
+
+def test_device_is_kept_busy_until_a_slow_host_has_enqueued_the_block():
+    plan = planned(5.0, 400.0, 100.0, most=1000)
+    assert plan.stall * 100.0 >= 2 * plan.calls * (400.0 - 105.0)
+    assert planned(500.0, 40.0, 100.0, most=1000).stall * 100.0 < 500.0
+
+
+def test_time_that_is_up_ends_a_size_early():
+    clock = Clock()
+    candidate = Side(clock, 2000.0)
+    made = contest(Side(clock, 2000.0), candidate)
+    made.run("n", 0.05)
+    assert len(made.blocks["candidate"].us) == FEWEST
+
+
+def test_first_calls_that_take_all_the_time_are_no_timing():
+    clock = Clock()
+    with pytest.raises(Untimed):
+        contest(Side(clock, 2e6), Side(clock, 2e6)).run("n", 1.0)
