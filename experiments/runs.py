@@ -10,7 +10,7 @@ from typing import Any
 from omegaconf import OmegaConf
 
 from benchmark.errors import UserError
-from experiments import jsonl
+from tools import jsonl
 
 FILES = ("attempts", "calls", "evaluations", "trajectories")
 

@@ -18,9 +18,9 @@ from structlog.typing import Processor
 from agents.models.base import OUTAGES, Identity, Usage
 from agents.recorder import AttemptRecord, CallRecord, TrajectoryRecord
 from benchmark.errors import UserError
-from experiments import jsonl
 from experiments.analysis import standing
 from experiments.runs import FILES
+from tools import jsonl
 from tools.evaluation import Evaluation
 
 Listener = Callable[[str, dict[str, Any]], None]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark.errors import UserError
-from experiments import jsonl
+from tools import jsonl
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(st.characters()),
@@ -76,7 +76,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 def test_a_full_disk_is_a_sentence_and_leaves_whole_lines(small_disk: Path) -> None:
     lines = jsonl.Lines(small_disk / "calls.jsonl")
     written = iter(range(1000))
-    with pytest.raises(UserError, match=r"Cannot write .*No space left.*resume="):
+    with pytest.raises(UserError, match=r"Cannot write .*No space left.*start again"):
         fill(lines, written)
     loaded = jsonl.read(small_disk / "calls.jsonl")
     assert (len(loaded.records), loaded.torn) == (next(written) - 1, 0)

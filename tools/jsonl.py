@@ -14,15 +14,12 @@ SCHEMA_VERSION = 1
 
 def full(path: Path, error: OSError) -> UserError:
     """The sentence for a write that the system refused; what was written before is whole."""
+    run = next((p for p in path.parents if (p / "config.yaml").exists()), None)
+    again = f"continue with resume={run}" if run else "start again"
     return UserError(
         f"Cannot write {path}: {error.strerror or error}. What was recorded before is intact; "
-        f"make room or mend the directory's rights, then continue with resume={run_of(path)}."
+        f"make room or mend the directory's rights, then {again}."
     )
-
-
-def run_of(path: Path) -> Path:
-    """The run directory that a file of the store lies in."""
-    return next((p for p in path.parents if (p / "config.yaml").exists()), path.parent)
 
 
 def encode(record: Any) -> bytes:
@@ -66,7 +63,9 @@ def read(path: Path) -> Loaded:
             records.append(json.loads(line))
         except ValueError:
             if number < len(lines) or torn:
-                raise UserError(f"{path} line {number} is not a JSON record; the file was changed by something else than a run.") from None
+                raise UserError(
+                    f"{path} line {number} is not a JSON record; the file was changed by something else than this package."
+                ) from None
             torn = len(line) + 1
     return Loaded(records, len(data) - torn, torn)
 
