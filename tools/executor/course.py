@@ -18,6 +18,7 @@ from tools.executor.correctness import Correctness
 from tools.executor.isolation import LAYERS
 from tools.executor.ladder import Ladder
 from tools.executor.lock import gpu_lock
+from tools.executor.modelling import Modelling
 from tools.executor.remote import Died, Hung, RemoteSandbox
 from tools.executor.verdicts import Stop
 from tools.executor.worker import Worker
@@ -103,6 +104,8 @@ class Course:
         Adversarial(self, correctness).run()
         if not self.device:
             self.record.no_timing = "the simulated device has no clock: speed is measured on a GPU only"
+            if self.settings.profile != "off":
+                Modelling(self).run()
         elif self.settings.timing == "off":
             self.record.no_timing = "timing was switched off"
         else:

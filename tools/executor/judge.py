@@ -20,6 +20,7 @@ from tools.executor import memory, syscalls
 from tools.executor.arguments import bind, same_bytes, tensors_in
 from tools.executor.baseline import TimedBaseline
 from tools.executor.channel import Channel, Closed, Message
+from tools.executor.estimates import Estimates
 from tools.executor.truths import Truths
 from tools.executor.wire import BadLayout, Node, Overflow
 from tools.platforms import clocks
@@ -38,7 +39,7 @@ class Judge:
         """Descriptors for the answer at hand."""
         self.sent: tuple[str, int] | None = None
         """Case and seed of the inputs that the candidate has."""
-        self.rooms = (self, TimedBaseline(self))
+        self.rooms = (self, TimedBaseline(self), Estimates(self))
         """Where the answers to requests are found."""
 
     def answer(self, request: Message, fds: list[int]) -> Message:

@@ -21,6 +21,7 @@ from tools.executor.channel import Channel, Message
 from tools.executor.compiled import pack, unpack
 from tools.executor.exceptions import describe
 from tools.executor.memory import attached, regions
+from tools.executor.sampled import SampledCalls
 from tools.executor.static import facts, parse
 from tools.executor.timed import TimedCalls
 from tools.executor.unwritten import Poison
@@ -66,7 +67,7 @@ class Sandbox:
         self.held: list[torch.Tensor] = []
         """The flat memory behind the arguments of the last call."""
         self.compiling = False
-        self.rooms = (self, TimedCalls(self))
+        self.rooms = (self, TimedCalls(self), SampledCalls(self))
         """Where the answers to requests are found."""
 
     def serve(self) -> None:

@@ -3,7 +3,7 @@
 from tools.platforms.nvidia import H100
 from tools.platforms.sheet import Device
 
-SHEET = H100
+NAME, SHEET = "h100", H100
 """The hardware whose limits and properties the simulated device has."""
 
 

@@ -1,0 +1,59 @@
+"""The modelled record of an evaluation: always labelled with the hardware and with how it was counted."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tools import platforms
+from tools.modelled.eager import Eager, eager
+from tools.modelled.launch import START_US, Launch, took
+
+COUNTED = (
+    "counted at the timing sizes themselves: of each launch {programs} programs at most were interpreted, on blank memory, and their "
+    "sectors, FLOPs and loads multiplied by grid / programs; registers and shared memory are those of the binary built for {target}"
+)
+
+
+@dataclass(frozen=True)
+class Size:
+    """What was counted for one timing size."""
+
+    case: str
+    launches: tuple[Launch, ...]
+    eager: Eager
+
+
+def record(sizes: Sequence[Size], hardware: str, target: str, programs: int) -> dict[str, Any]:
+    """`Evaluation.modelled`: for `hardware` (a sheet's short name) with every size, for the other sheets the speedup alone."""
+    modelled = [_size(size, hardware) for size in sizes]
+    others = {name: _mean([_size(size, name) for size in sizes]) for name in platforms.names() if name != hardware}
+    longest = max(modelled, key=lambda size: size["candidate_us"])
+    return {
+        "label": "modelled, not measured",
+        "hardware": platforms.sheet(hardware).name,
+        "speedup": _mean(modelled),
+        "bound": longest["bound"],
+        "sizes": modelled,
+        "others": others,
+        "extrapolation": COUNTED.format(programs=programs, target=target),
+    }
+
+
+def _size(size: Size, hardware: str) -> dict[str, Any]:
+    sheet = platforms.sheet(hardware)
+    times = [took(launch, sheet) for launch in size.launches]
+    # One start is seen by whoever waits for the call, whatever it launches.
+    candidate, baseline = START_US + sum(time.us for time in times), START_US + eager(size.eager, sheet)
+    return {
+        "case": size.case,
+        "baseline_us": round(baseline, 3),
+        "candidate_us": round(candidate, 3),
+        "speedup": round(baseline / candidate, 4),
+        "bound": max(times, key=lambda time: time.us).bound if times else "",
+        "launches": len(times),
+    }
+
+
+def _mean(sizes: Sequence[dict[str, Any]]) -> float:
+    return round(math.exp(sum(math.log(size["speedup"]) for size in sizes) / len(sizes)), 4)
