@@ -63,9 +63,7 @@ def read(path: Path) -> Loaded:
             records.append(json.loads(line))
         except ValueError:
             if number < len(lines) or torn:
-                raise UserError(
-                    f"{path} line {number} is not a JSON record; the file was changed by something else than this package."
-                ) from None
+                raise UserError(f"{path} line {number} is not a JSON record; something else has changed the file.") from None
             torn = len(line) + 1
     return Loaded(records, len(data) - torn, torn)
 

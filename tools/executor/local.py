@@ -4,7 +4,9 @@ import asyncio
 import contextlib
 import os
 import queue
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 from benchmark.task import Task
 from tools.evaluation import Evaluation, Failure
@@ -15,6 +17,7 @@ from tools.executor.worker import Worker, WorkerLost
 from tools.settings import Settings
 
 TRIES = 2
+T = TypeVar("T")
 
 
 class LocalExecutor:
@@ -39,8 +42,16 @@ class LocalExecutor:
         self.threads = ThreadPoolExecutor(count, thread_name_prefix="executor")
 
     async def evaluate(self, candidate: str, task: Task, settings: Settings) -> Evaluation:
+        return await self._on_a_worker(lambda worker: self._tried(worker, candidate, task, settings))
+
+    async def environment(self, settings: Settings) -> str:
+        """What `environment_sha` of an evaluation with these settings will be. Starts a worker."""
+        level = self.sandbox if settings.sandbox == "auto" else settings.sandbox
+        return await self._on_a_worker(lambda worker: worker.environment(worker.ready(settings.device, level)))
+
+    async def _on_a_worker(self, work: Callable[[Worker], T]) -> T:
         holder: list[Worker] = []
-        future = self.threads.submit(self._evaluate, holder, candidate, task, settings)
+        future = self.threads.submit(self._borrowed, holder, work)
         try:
             return await asyncio.wrap_future(future)
         except asyncio.CancelledError:
@@ -48,11 +59,11 @@ class LocalExecutor:
                 worker.cancel()
             raise
 
-    def _evaluate(self, holder: list[Worker], candidate: str, task: Task, settings: Settings) -> Evaluation:
+    def _borrowed(self, holder: list[Worker], work: Callable[[Worker], T]) -> T:
         worker = self.idle.get()
         holder.append(worker)
         try:
-            return self._tried(worker, candidate, task, settings)
+            return work(worker)
         finally:
             holder.clear()
             worker.settle()

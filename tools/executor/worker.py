@@ -1,6 +1,8 @@
 """A worker: one judge and one zygote, started when they are needed and again when they were lost."""
 
 import contextlib
+import hashlib
+import json
 import os
 import subprocess
 import sys
@@ -141,6 +143,11 @@ class Worker:
         if mode == "device":
             return self.device["platform"], self.device["name"]
         return self.device["stand_in"]["platform"], self.device["stand_in"]["name"]
+
+    def environment(self, mode: str) -> str:
+        """Digest of where a verdict is found: the mode, the hardware and the versions of what compiles and runs."""
+        parts = [mode, *self.describe(mode), *sorted(self.versions.items())]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
     def place(self, mode: str) -> str:
         """Where the judge computes."""
