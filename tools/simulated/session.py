@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Self
 
+import numpy as np
 import torch
 from triton.compiler.compiler import make_backend, max_shared_mem
 from triton.runtime import driver
@@ -154,7 +155,7 @@ class Session:
     def _compiled(self, run: Any, jit: JITFunction, args: tuple, grid: Any, kwargs: dict[str, Any]) -> Any:
         """The kernel for the device's own target. All targets are tried before the first that failed is told."""
         kernel, failed = None, None
-        for index in self._driver.order:
+        for index in self._driver.order if self.sample is None else self._driver.order[:1]:
             try:
                 built = self._compile(run, index, jit, args, grid, kwargs)
                 kernel = kernel or built
@@ -210,4 +211,4 @@ def _guarded(count: int, dtype: torch.dtype) -> torch.Tensor:
     """Memory with nothing of anyone's within `_GAP` bytes, so that no access beyond it is taken for one of a neighbour."""
     if not count:
         return torch.empty(0, dtype=dtype)
-    return torch.frombuffer(bytearray(count * dtype.itemsize + 2 * _GAP), dtype=dtype, count=count, offset=_GAP)
+    return torch.frombuffer(np.zeros(count * dtype.itemsize + 2 * _GAP, np.uint8), dtype=dtype, count=count, offset=_GAP)
