@@ -79,12 +79,19 @@ class Ladder:
             if doubt:
                 self.surroundings.notes.append(f"no floor: {doubt}")
             for case in cases:
-                request = {"case": case["name"], "seed": self.course.settings.seed}
-                floor = self.course.judge({"op": "floor"} | request)
+                floor = self.course.judge({"op": "floor", "case": case["name"], "seed": self.course.settings.seed})
                 self.floors[case["name"]] = {"cold": None, "warm": None} if doubt else floor
-                if "compile" in self.course.settings.baselines:
-                    found = self.course.judge({"op": "compile", "seconds": self.course.settings.timing_s} | request)
-                    self.errors |= {case["name"]: found["error"]} if "error" in found else {}
+            if "compile" in self.course.settings.baselines:
+                self._compile(cases)
+
+    def _compile(self, cases: list[Message]) -> None:
+        """The reference for each size; where one fails, the next ones are not waited for."""
+        seconds, seed = self.course.settings.timing_s, self.course.settings.seed
+        for number, case in enumerate(cases):
+            found = self.course.judge({"op": "compile", "case": case["name"], "seed": seed, "seconds": seconds})
+            if "error" in found:
+                self.errors = {later["name"]: found["error"] for later in cases[number:]}
+                return
 
     def _all(self, order: list[Message]) -> None:
         """The sizes under the GPU's lock, and on the last of them: itself against itself, new values, and the baseline alone."""

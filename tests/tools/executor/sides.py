@@ -1,8 +1,15 @@
 """Sides of a timing that take the time that the test says, by a clock of their own: nothing waits, nothing is left to chance."""
 
+import contextlib
 import random
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
+
+from tools.evaluation import Evaluation
+from tools.executor.verdicts import Stop
+from tools.settings import Settings
 
 
 @dataclass
@@ -31,6 +38,8 @@ class Side:
     result_bytes: int = 1000
     sleeps_us: float = 0.0
     """What it waits in addition in short blocks."""
+    spread: float = 0.01
+    """By how much blocks differ."""
     rng: random.Random = field(default_factory=lambda: random.Random(1))
     asked: list[dict[str, Any]] = field(default_factory=list)
 
@@ -45,5 +54,65 @@ class Side:
         flush = 0.0 if request["warm"] else self.flush_us
         wall = 60.0 + request["stall"] * self.flush_us + calls * (real + flush) + abs(self.rng.gauss(0, self.jitter_us))
         self.clock.now += (wall + (self.sleeps_us if calls == 40 else 0.0)) * 1e-6
+        us *= self.rng.uniform(1 - self.spread, 1 + self.spread)
         times = [us * self.rng.uniform(0.99, 1.01) for _ in range(calls)]
         return {"us": times, "host_us": 20.0, "loop_us": 40.0, "result_bytes": self.result_bytes, "tuning_s": 1.5}
+
+
+class Course:
+    """What the timing stage needs of an evaluation: a judge whose baseline and a sandbox whose candidate are `Side`s.
+
+    `answers` are the judge's other answers by request; `gone` is called when the sandbox is killed.
+    """
+
+    def __init__(self, baseline: Side, candidate: Side, sizes: int = 4, compiled: Side | None = None, **answers: Any):
+        self.clock = baseline.clock
+        self.sides = {"eager": baseline, "compile": compiled}
+        self.candidate = candidate
+        self.answers = {
+            "peaks": {"doubt": ""},
+            "floor": {"cold": 1.0, "warm": 0.5},
+            "clocks": {"sm_mhz": 1980, "throttle": ["idle"], "processes": [], "missing": {}},
+            "inputs": {"args": [], "kwargs": {}},
+            "load": {"flush_us": 100.0, "free_bytes": 64 << 30},
+            "check": {"ok": True, "kind": "pass", "message": ""},
+            "compile": {},
+        } | answers
+        self.settings = Settings(baselines=("eager", "compile") if compiled else ("eager",))
+        self.record = Evaluation("", "")
+        timing = [{"name": f"time-{number}", "held_out": False} for number in range(sizes)]
+        cases = [{"name": "fp32", "held_out": False}, {"name": "secret", "held_out": True}]
+        self.cases = {"timing": timing, "cases": cases, "mutates": False}
+        self.worker = SimpleNamespace(device={"l2_bytes": 50 << 20}, settle_spare=lambda: None)
+        self.box = SimpleNamespace(kill=lambda: self.gone())
+        self.gone: Callable[[], None] = lambda: None
+        self.error: Stop | None = None
+        """What the sandbox answers to the next request to load."""
+        self.asked: list[dict[str, Any]] = []
+
+    def judge(self, request: dict[str, Any]) -> dict[str, Any]:
+        self.asked.append(request)
+        if request["op"] == "time":
+            side = self.sides[request["of"]]
+            assert side is not None
+            return side(request)
+        self.clock.now += 0.002
+        answer = self.answers.get(request["op"], {})
+        return dict(answer(request) if callable(answer) else answer)
+
+    def ask(self, request: dict[str, Any], seconds: float) -> dict[str, Any]:
+        if request["op"] == "load" and self.error:
+            raise self.error
+        if request["op"] in ("load", "give"):
+            self.clock.now += 0.003
+        return self.candidate(request)
+
+    def guarded(self, action: Callable[[], Any]) -> Any:
+        return action()
+
+    def reopen(self) -> None:
+        pass
+
+    @contextlib.contextmanager
+    def gpu(self, shared: bool) -> Iterator[None]:
+        yield
