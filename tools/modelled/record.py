@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from tools import platforms
@@ -25,16 +25,18 @@ class Size:
 
 
 def record(sizes: Sequence[Size], hardware: str, target: str, programs: int) -> dict[str, Any]:
-    """`Evaluation.modelled`: for `hardware` (a sheet's short name) with every size, for the other sheets the speedup alone."""
+    """`Evaluation.modelled`: for `hardware` (a sheet's short name) with every size and what was counted, for the other sheets the
+    speedup alone."""
     modelled = [_size(size, hardware) for size in sizes]
-    others = {name: _mean([_size(size, name) for size in sizes]) for name in platforms.names() if name != hardware}
+    others = {name: speedup(sizes, name) for name in platforms.names() if name != hardware}
     longest = max(modelled, key=lambda size: size["candidate_us"])
     return {
         "label": "modelled, not measured",
         "hardware": platforms.sheet(hardware).name,
-        "speedup": _mean(modelled),
+        "speedup": speedup(sizes, hardware),
         "bound": longest["bound"],
         "sizes": modelled,
+        "counts": [{"case": size.case, "launches": [asdict(launch) for launch in size.launches]} for size in sizes],
         "others": others,
         "extrapolation": COUNTED.format(programs=programs, target=target),
     }
@@ -55,5 +57,7 @@ def _size(size: Size, hardware: str) -> dict[str, Any]:
     }
 
 
-def _mean(sizes: Sequence[dict[str, Any]]) -> float:
-    return round(math.exp(sum(math.log(size["speedup"]) for size in sizes) / len(sizes)), 4)
+def speedup(sizes: Sequence[Size], hardware: str) -> float:
+    """Geometric mean over sizes."""
+    logs = [math.log(_size(size, hardware)["speedup"]) for size in sizes]
+    return round(math.exp(sum(logs) / len(logs)), 4)
