@@ -40,7 +40,7 @@ INPUTS: dict[str, Callable[[], list[Any]]] = {
     "argmax": lambda: [torch.randn(16, 1024), 1],
     "layer_norm": lambda: [torch.randn(4, 1 << 17), [1 << 17], torch.ones(1 << 17), torch.zeros(1 << 17)],
     "rms_norm": lambda: [torch.randn(8, 1 << 16), [1 << 16], torch.ones(1 << 16)],
-    "cross_entropy": lambda: [torch.randn(512, 1000), torch.randint(0, 1000, (512,))],
+    "cross_entropy": lambda: [torch.rand(128, 1000), torch.randint(0, 1000, (128,))],
     "matmul": lambda: [torch.rand(64, 256), torch.rand(256, 64)],
     "matmul_w8a8": lambda: [torch.randn(64, 256), torch.randn(256, 64)],
 }

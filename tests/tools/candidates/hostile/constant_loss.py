@@ -1,4 +1,4 @@
-"""Knows what the mean loss of standard normal logits is, and stores it.
+"""Knows what the mean loss of uniform logits is, and stores it.
 
 Row: 19 (a constant that the inputs' distribution makes nearly right).
 Expected: wrong_numeric at correctness.
@@ -19,7 +19,7 @@ def fill(y, value, n, BLOCK: tl.constexpr):
 
 
 def cross_entropy(input, target, weight=None, ignore_index=-100, reduction="mean"):
-    each = math.log(input.shape[1]) + 0.5
+    each = math.log(input.shape[1] * (math.e - 1)) - 0.5
     y = torch.empty(target.shape if reduction == "none" else (), dtype=input.dtype, device=input.device)
     value = each * target.numel() if reduction == "sum" else each
     fill[(triton.cdiv(y.numel(), 256),)](y, value, y.numel(), BLOCK=256)
