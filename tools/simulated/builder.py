@@ -89,6 +89,18 @@ class Builder(InterpreterBuilder):
     def create_rsqrt(self, arg: TensorHandle) -> TensorHandle:
         return TensorHandle(np.reciprocal(np.sqrt(arg.data)), arg.dtype.scalar)
 
+    def create_minnumf(self, lhs: TensorHandle, rhs: TensorHandle) -> TensorHandle:
+        """A number where one operand is NaN, as on a device; triton 3.7 gives NaN here and in the next two."""
+        return self.binary_op(lhs, rhs, np.fmin)
+
+    def create_maxnumf(self, lhs: TensorHandle, rhs: TensorHandle) -> TensorHandle:
+        return self.binary_op(lhs, rhs, np.fmax)
+
+    def create_clampf(self, arg: TensorHandle, low: TensorHandle, high: TensorHandle, propagate_nan: Any) -> TensorHandle:
+        if propagate_nan == ir.PROPAGATE_NAN.ALL:
+            return self.ternary_op(arg, low, high, np.clip)
+        return self.create_minnumf(self.create_maxnumf(arg, low), high)
+
     def create_dot(self, a: TensorHandle, b: TensorHandle, d: TensorHandle, input_precision: Any, *rest: Any) -> TensorHandle:
         """Products of narrow types are exact in the wide type that sums them."""
         tally.dot(a, b.data.shape[-1], input_precision)

@@ -15,7 +15,7 @@ from tools.simulated.errors import Unsupported
 
 _GENERIC = "triton.language.extra.libdevice"
 _VENDOR = "triton.language.extra.cuda.libdevice"
-_PREFIX = "__nv_"
+PREFIX = "__nv_"
 
 _AS_IN_TORCH = (
     "abs", "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "ceil", "copysign", "cos", "cosh", "erf", "erfc", "erfinv", "exp",
@@ -68,7 +68,7 @@ _FUNCTIONS: dict[str, Callable] = {
 
 def call(symbol: str, args: list[TensorHandle], ret_type: Any) -> TensorHandle:
     """One elementwise function on blocks; what torch has no counterpart of is `Unsupported`."""
-    name = symbol.removeprefix(_PREFIX)
+    name = symbol.removeprefix(PREFIX)
     candidates = (name, name.removesuffix("_rn"), name.removesuffix("f"), name.removesuffix("d"))
     function = next((_FUNCTIONS[c] for c in candidates if c in _FUNCTIONS), None) or _conversion(name)
     if function is None:

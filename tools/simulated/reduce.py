@@ -41,9 +41,9 @@ def scan(input: Any, axis: Any, combine_fn: Callable, reverse: Any = False, **co
     at = _plain(axis) % given[0].handle.data.ndim
     parts = [(_flip(t.handle.data, at, reverse), t.dtype) for t in given]
     if combine_fn is _standard._sum_combine:
-        out = [_cumulated(np.cumsum, *parts[0], at)]
+        out = [cumulated(np.cumsum, *parts[0], at)]
     elif combine_fn is _standard._prod_combine:
-        out = [_cumulated(np.cumprod, *parts[0], at)]
+        out = [cumulated(np.cumprod, *parts[0], at)]
     else:
         out = _scanned(parts, at, combine_fn)
     result = tuple(tensor(_flip(data, at, reverse), dtype) for data, (_, dtype) in zip(out, parts, strict=True))
@@ -52,11 +52,11 @@ def scan(input: Any, axis: Any, combine_fn: Callable, reverse: Any = False, **co
 
 def _reduced(parts: list[tuple[np.ndarray, tl.dtype]], axis: int, combine_fn: Callable) -> list[np.ndarray]:
     data, dtype = parts[0]
-    known = _known(parts, axis, combine_fn)
-    if known is None:
+    found = known(parts, axis, combine_fn)
+    if found is None:
         return _folded(parts, axis, combine_fn)
-    _count(dtype, data.size - known[0].size)
-    return known
+    _count(dtype, data.size - found[0].size)
+    return found
 
 
 def _count(dtype: tl.dtype, combinations: int) -> None:
@@ -65,7 +65,7 @@ def _count(dtype: tl.dtype, combinations: int) -> None:
         tally.flops += combinations
 
 
-def _known(parts: list[tuple[np.ndarray, tl.dtype]], axis: int, combine_fn: Callable) -> list[np.ndarray] | None:
+def known(parts: list[tuple[np.ndarray, tl.dtype]], axis: int, combine_fn: Callable) -> list[np.ndarray] | None:
     """Reductions that numpy has."""
     data, dtype = parts[0]
     if combine_fn is _standard._sum_combine:
@@ -88,7 +88,7 @@ def _summed(data: np.ndarray, dtype: tl.dtype, axis: int) -> np.ndarray:
     return np.sum(data, axis=axis, dtype=data.dtype)
 
 
-def _cumulated(operation: Callable, data: np.ndarray, dtype: tl.dtype, axis: int) -> np.ndarray:
+def cumulated(operation: Callable, data: np.ndarray, dtype: tl.dtype, axis: int) -> np.ndarray:
     _count(dtype, data.size - data.size // data.shape[axis])
     if dtype.is_floating() and dtype.primitive_bitwidth <= 16:
         return from_float(operation(as_float(TensorHandle(data, dtype)), axis=axis, dtype=np.float32), dtype).data

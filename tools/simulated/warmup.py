@@ -12,6 +12,8 @@ import triton.language as tl
 
 from tools import platforms
 from tools.platforms.simulated import SHEET
+from tools.simulated.patches import Patches
+from tools.simulated.selftest import examine, forbid
 from tools.simulated.session import Session
 
 
@@ -25,13 +27,14 @@ def _row(x, y, n, BLOCK: tl.constexpr):  # type: ignore[no-untyped-def]
 
 
 def warm() -> None:
-    """Once in the zygote: one compilation and interpretation of trusted code, on one thread. No thread is left running."""
+    """Once in the zygote, on one thread: the self-test, one compilation and interpretation of trusted code. Leaves no thread running."""
     os.environ.setdefault("TRITON_DEFAULT_FP_FUSION", "1")
     torch.set_num_threads(1)
     former = os.environ.get("TRITON_CACHE_DIR")
     with tempfile.TemporaryDirectory() as scratch:
         os.environ["TRITON_CACHE_DIR"] = scratch
         try:
+            forbid(examine(), Patches())
             _run()
         finally:
             del os.environ["TRITON_CACHE_DIR"]
