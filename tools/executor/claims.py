@@ -11,7 +11,6 @@ KINDS = {
 }  # fmt: skip
 TEXT = 4096
 MOST = 256
-_AMOUNTS = ("sectors_loaded", "sectors_stored", "sectors_atomic", "bytes_loaded", "bytes_stored", "flops")
 
 
 def failure(report: Any) -> Failure:
@@ -61,37 +60,17 @@ def advisories(reports: Any) -> list[str]:
     return list(dict.fromkeys(text(report)[:500] for report in _list(reports)[:MOST] if isinstance(report, str)))
 
 
-def traffic(reports: Any) -> list[dict[str, Any]]:
-    """Per launch: kernel, grid, num_warps, bytes by sectors and without repetition, flops, and dot_flops by dtype."""
-    return [_launch(report) for report in _dicts(reports)]
-
-
-def totals(launches: list[dict[str, Any]]) -> dict[str, int]:
-    """Sums over the launches of a call, as in `Evaluation.memory`; sectors of atomics are both loaded and stored."""
-    sums = {name: sum(launch[name] for launch in launches) for name in _AMOUNTS}
-    return {
-        "sectors_loaded": sums["sectors_loaded"] + sums["sectors_atomic"],
-        "sectors_stored": sums["sectors_stored"] + sums["sectors_atomic"],
-        "flops": sums["flops"] + sum(sum(launch["dot_flops"].values()) for launch in launches),
-        "launches": len(launches),
-    }
+def traffic(report: Any) -> dict[str, int]:
+    """Sums over the launches of a call, as in `Evaluation.memory`: atomics load and store."""
+    report = report if isinstance(report, dict) else {}
+    loaded, stored, atomic, flops = (amount(report.get(name)) for name in ("sectors_loaded", "sectors_stored", "sectors_atomic", "flops"))
+    return {"sectors_loaded": loaded + atomic, "sectors_stored": stored + atomic, "flops": flops}
 
 
 def _finding(report: dict[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {name: text(report.get(name))[:200] for name in ("kernel", "kind", "tensor")}
     index = report.get("index")
     return found | {"index": index if type(index) is int and abs(index) < 1 << 63 else 0, "lanes": count(report.get("lanes"))}
-
-
-def _launch(report: dict[str, Any]) -> dict[str, Any]:
-    dot = report.get("dot_flops")
-    return {
-        "kernel": text(report.get("kernel"))[:200],
-        "grid": _program(report.get("grid")),
-        "num_warps": count(report.get("num_warps")),
-        **{name: amount(report.get(name)) for name in _AMOUNTS},
-        "dot_flops": {str(k)[:40]: amount(v) for k, v in list(dot.items())[:20]} if isinstance(dot, dict) else {},
-    }
 
 
 def _program(value: Any) -> list[int]:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from tools.evaluation import CaseResult
 from tools.executor import claims
 from tools.executor.channel import Message
+from tools.executor.instruments import Instruments
 from tools.executor.verdicts import OURS, Stop
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ class Correctness:
         """By case, what to raise for it."""
         self.launches: dict[str, int] = {}
         """By case, for cases in which there is something to compute."""
+        self.instruments = Instruments(course)
 
     def run(self) -> None:
         """All cases, the visible ones first; the held-out ones are tried only by candidates that pass those."""
@@ -72,7 +74,7 @@ class Correctness:
         self.course.stage("correctness")
         if not layout["empty"]:
             self.launches[name] = self.launches.get(name, 0) + claims.count(answer.get("launches"))
-        check = self._bounds(answer) or self.check(answer)
+        check = self.instruments.failure(answer, case, seed) or self.check(answer)
         numbers = {n: check.get(n) for n in NUMBERS}
         if not check["ok"]:
             detail = {"case": name} | check.get("detail", {}) | {n: v for n, v in numbers.items() if v is not None}
@@ -85,19 +87,6 @@ class Correctness:
         request = {"op": "call", "args": layout["args"], "kwargs": layout["kwargs"], "again": again, "noop": noop}
         with self.course.gpu(shared=True):
             return layout, self.course.ask(request, NOOP_S if noop else self.course.settings.case_s, soft=True)
-
-    def _bounds(self, answer: Message) -> Message | None:
-        """The failure of a call that left the memory of its tensors; its numbers then mean nothing."""
-        accesses = claims.accesses(answer.get("out_of_bounds"))
-        if not self.course.device:
-            self.course.record.memory = self.course.record.memory or {"out_of_bounds": []}
-            self.course.record.memory["out_of_bounds"] += accesses
-        if not accesses:
-            return None
-        first = accesses[0]
-        where = f"{first['kernel']} {first['kind']}s outside the memory of {first['tensor']}"
-        message = f"{where}: {first['lanes']} lanes, first in program {first['program']}"
-        return {"ok": False, "kind": "out_of_bounds", "message": message, "detail": first}
 
     def check(self, answer: Message) -> Message:
         return self.course.judge({"op": "check", "result": answer.get("result"), "after": answer.get("after")})

@@ -25,6 +25,7 @@ def _copy(x, y, n, BLOCK: tl.constexpr):  # type: ignore[no-untyped-def]
 SEED: dict[str, bytes] = {}
 """Files of a Triton cache, by their path in it: the compiled half of Triton's driver, and a first kernel with its launcher."""
 
+
 def warm(target: str) -> None:
     """In the zygote: loads the compiler by one compilation, for which no device is needed, and gathers what every sandbox compiles."""
     signature = {"x": "*fp32", "y": "*fp32", "n": "i32", "BLOCK": "constexpr"}
@@ -65,6 +66,9 @@ class DeviceSession:
         self.target = target
         self.launches: list[str] = []
         self.out_of_bounds: list[dict[str, Any]] = []
+        self.races: list[dict[str, Any]] = []
+        self.advisories: list[str] = []
+        self.traffic: list[dict[str, Any]] = []
         self.noop = False
         self.kernels: dict[str, dict[str, Any]] = {}
         self.seconds = 0.0

@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 
 
 class Estimates:
-    """Answers the request `estimate`; for each task once."""
+    """Answers the requests `estimate` and `least`; for each task once."""
 
     def __init__(self, judge: "Judge"):
         self.judge = judge
         self.known: dict[tuple[str, str], Message] = {}
+        self.moved: dict[tuple[str, str], int | None] = {}
 
     def estimate(self, request: Message, fds: list[int]) -> Message:
         """`args` and `kwargs` as layouts without memory; `eager` and `work`, null where the reference cannot run without values."""
@@ -29,6 +30,14 @@ class Estimates:
         if key not in self.known:
             self.known[key] = self._estimate(request["case"])
         return self.known[key]
+
+    def least(self, request: Message, fds: list[int]) -> Message:
+        """The `bytes` that a case must move at least; null where the reference cannot run without values."""
+        key = (self.judge.task.sha, request["case"])
+        if key not in self.moved:
+            work = minimal(self.judge.task, self.judge.truths.arguments(self.judge.task, request["case"], request["seed"]))
+            self.moved[key] = None if work is None else work.moved
+        return {"bytes": self.moved[key]}
 
     def _estimate(self, case: str) -> Message:
         task = self.judge.task

@@ -22,21 +22,20 @@ from tools.executor.compiled import pack, unpack
 from tools.executor.exceptions import describe
 from tools.executor.memory import attached, regions
 from tools.executor.sampled import SampledCalls
+from tools.executor.seen import Instruments, Seen
 from tools.executor.static import facts, parse
 from tools.executor.timed import TimedCalls
 from tools.executor.unwritten import Poison
 from tools.executor.wire import Node, Overflow
 
-TARGETS, KERNELS, ACCESSES, NAME = 8, 32, 16, 200
-"""Compilation targets, kernels of each, accesses out of bounds, and characters of a kernel's name that are reported."""
+TARGETS, KERNELS, NAME = 8, 32, 200
+"""Compilation targets, kernels of each, and characters of a kernel's name that are reported."""
 
 
-class Session(Protocol):
+class Session(Instruments, Protocol):
     """The device as the sandbox sees it: simulated (`tools.simulated`) or real (`tools.executor.device`)."""
 
     launches: list[str]
-    out_of_bounds: list[dict[str, Any]]
-    """Accesses outside the tensors of a launch, where the device can see them."""
     noop: bool
 
     @property
@@ -134,7 +133,7 @@ class Sandbox:
     def do_call(self, request: Message) -> Message:
         """One call on the inputs in shared memory. `again` puts their values where the last call's inputs were."""
         arguments = self.take(request, self.held if request["again"] else None)
-        before, earlier = len(self.session.launches), len(self.session.out_of_bounds)
+        before, seen = len(self.session.launches), Seen(self.session)
         self.session.noop = request["noop"]
         reply: Message = {}
         try:
@@ -148,8 +147,7 @@ class Sandbox:
             reply["error"] = self._described(error)
         finally:
             self.session.noop = False
-        compiles, accesses = self.session.compiles[:TARGETS], self.session.out_of_bounds[earlier : earlier + ACCESSES]
-        reply |= {"compiles": [_short(c) for c in compiles], "out_of_bounds": accesses}
+        reply |= {"compiles": [_short(c) for c in self.session.compiles[:TARGETS]]} | seen.report()
         return reply | {"launches": len(self.session.launches) - before}
 
     def bound(self, request: Message, arguments: list[Any]) -> Callable[[], Any]:

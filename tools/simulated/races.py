@@ -45,7 +45,7 @@ class Races:
         self._code = 0
         self._ordered: set[int] = set()
         self._found: dict[tuple[str, str], Race] = {}
-        self._ordered_tensors: dict[str, int] = {}
+        self._ordered_tensors: set[str] = set()
 
     def begin(self, number: int) -> None:
         """The program whose accesses follow; `number` counts from zero."""
@@ -103,10 +103,8 @@ class Races:
             return
         if self._code in self._ordered:
             free = ~np.isin(before, list(self._ordered))
-            ordered = bad & ~free
-            if ordered.any():
-                name = access.place.name
-                self._ordered_tensors[name] = self._ordered_tensors.get(name, 0) + int(ordered.sum())
+            if (bad & ~free).any():
+                self._ordered_tensors.add(access.place.name)
             bad &= free
             if not bad.any():
                 return
@@ -130,7 +128,6 @@ class Races:
 
     def advisories(self) -> list[str]:
         return [
-            f"Programs of {self._kernel} share {name} ({lanes} lanes) and order themselves by atomics: "
-            "whether that order suffices is not judged."
-            for name, lanes in self._ordered_tensors.items()
+            f"Programs of {self._kernel} share {name} and order themselves by atomics: whether that order suffices is not judged."
+            for name in sorted(self._ordered_tensors)
         ]
