@@ -1,32 +1,70 @@
 """`python -m tools.evaluate --task quick/gelu --candidate FILE`: one candidate's verdict, with the evidence.
+`python -m tools.evaluate --jobs jobs.jsonl --out results.jsonl --workers N`: many, as `tools.jobs` says.
 
-Exit codes: 0 pass, 3 not pass, 4 no verdict, 2 a mistake of the user's.
+Exit codes: 0 pass (with `--jobs`: every line has its result), 3 not pass, 4 no verdict, 2 a mistake of the user's, 130 interrupted.
 """
 
 import argparse
 import asyncio
 import json
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 from benchmark.console import show
 from benchmark.errors import UserError
 from tools.evaluation import NO_VERDICT, Evaluation
+from tools.platforms import default_targets
 from tools.settings import Settings
 
 
 def arguments(argv: list[str] | None = None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser("python -m tools.evaluate", description="Compile, test and time one candidate.")
-    parser.add_argument("--task", required=True, help="suite/name, as in quick/gelu, or ./file.py:function")
-    parser.add_argument("--candidate", required=True, help="file with the candidate's source, - for standard input")
+    parser = argparse.ArgumentParser("python -m tools.evaluate", description="Compile, test and time candidates.")
+    one = parser.add_argument_group("one candidate")
+    one.add_argument("--task", help="suite/name, as in quick/gelu, or ./file.py:function")
+    one.add_argument("--candidate", help="file with the candidate's source, - for standard input")
+    one.add_argument("--json", action="store_true", help="print the evaluation as JSON")
+    many = parser.add_argument_group("many candidates")
+    many.add_argument("--jobs", type=Path, help='file with a line {"id", "task", "candidate"} per job, the candidate as source text')
+    many.add_argument("--out", type=Path, help="file of results, to which lines are appended; what it holds is not evaluated again")
+    many.add_argument("--workers", type=int, help="evaluations at a time (default: half the cores)")
     parser.add_argument("--device", default="auto", help="auto (a GPU where there is one), simulated, or what torch calls a device")
     parser.add_argument("--sandbox", default="auto", choices=("auto", "full", "landlock", "process"), help="isolation level")
     parser.add_argument("--timing", default="short", choices=("short", "off"), help="whether to measure speed on a GPU")
+    parser.add_argument(
+        "--baseline", action="append", choices=("eager", "compile"), help="what to time against: eager always, compile beside it on request"
+    )
+    parser.add_argument(
+        "--profile", default="roofline", choices=("off", "roofline", "ncu"), help="what to find out beside the time on a GPU"
+    )
     parser.add_argument("--target", action="append", help="compilation target of the simulated device; may be given several times")
     parser.add_argument("--seed", type=int, default=0, help="seed of the inputs")
-    parser.add_argument("--json", action="store_true", help="print the evaluation as JSON")
-    return parser.parse_args(argv)
+    options = parser.parse_args(argv)
+    wrong = mistake(options)
+    if wrong:
+        parser.error(wrong)
+    return options
+
+
+def mistake(options: argparse.Namespace) -> str:
+    """What is wrong with the combination of options, if anything is."""
+    one, many = (options.task, options.candidate), (options.jobs, options.out)
+    if (any(one) and any(many)) or not (all(one) or all(many)):
+        return "give --task and --candidate, or --jobs and --out"
+    if options.workers is not None and (not any(many) or options.workers < 1):
+        return "--workers is a number of evaluations at a time, 1 or more, with --jobs"
+    return "--json is for one candidate: with --jobs every result is JSON" if options.json and any(many) else ""
+
+
+def settings(options: argparse.Namespace) -> Settings:
+    return Settings(
+        device=options.device,
+        targets=tuple(options.target or default_targets()),
+        sandbox=options.sandbox,
+        timing=options.timing,
+        baselines=tuple(dict.fromkeys(("eager", *(options.baseline or ())))),
+        profile=options.profile,
+        seed=options.seed,
+    )
 
 
 def read(name: str) -> str:
@@ -45,12 +83,9 @@ async def evaluate(options: argparse.Namespace) -> Evaluation:
     from tools.executor.local import LocalExecutor
 
     candidate, task = read(options.candidate), find(options.task)
-    settings = Settings(device=options.device, sandbox=options.sandbox, timing=options.timing, seed=options.seed)
-    if options.target:
-        settings = replace(settings, targets=tuple(options.target))
     executor = LocalExecutor(workers=1)
     try:
-        return await executor.evaluate(candidate, task, settings)
+        return await executor.evaluate(candidate, task, settings(options))
     finally:
         await executor.close()
 
@@ -86,6 +121,10 @@ def _speed(evaluation: Evaluation) -> str:
 def main(argv: list[str] | None = None) -> int:
     options = arguments(argv)
     try:
+        if options.jobs:
+            from tools import jobs
+
+            return asyncio.run(jobs.run(options.jobs, options.out, settings(options), options.workers))
         evaluation = asyncio.run(evaluate(options))
     except UserError as error:
         print(error, file=sys.stderr)
