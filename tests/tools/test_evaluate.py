@@ -64,6 +64,34 @@ def test_mistake_of_the_users_exits_2_with_one_sentence(capsys, flags, words):
     assert printed.out == ""
 
 
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ("--task", "quick/add"),
+        ("--jobs", "a.jsonl"),
+        ("--task", "quick/add", "--candidate", "a.py", "--jobs", "a.jsonl", "--out", "b.jsonl"),
+        ("--task", "quick/add", "--candidate", "a.py", "--workers", "2"),
+        ("--jobs", "a.jsonl", "--out", "b.jsonl", "--workers", "0"),
+        ("--jobs", "a.jsonl", "--out", "b.jsonl", "--json"),
+        ("--task", "quick/add", "--candidate", "a.py", "--baseline", "cublas"),
+    ],
+)
+def test_options_that_do_not_go_together_exit_2(capsys, flags):
+    with pytest.raises(SystemExit) as stopped:
+        evaluate.main(list(flags))
+    assert stopped.value.code == 2
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_eager_is_always_a_baseline():
+    def baselines(*flags: str) -> tuple[str, ...]:
+        return evaluate.settings(evaluate.arguments(["--task", "quick/add", "--candidate", "a.py", *flags])).baselines
+
+    assert baselines() == ("eager",)
+    assert baselines("--baseline", "compile") == ("eager", "compile")
+    assert baselines("--baseline", "eager", "--baseline", "compile") == ("eager", "compile")
+
+
 def test_no_verdict_exits_4(tmp_path, capsys):
     source = (
         "import torch, triton, triton.language as tl\n"

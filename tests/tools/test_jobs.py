@@ -89,30 +89,32 @@ def batch(folder: Path, stub: Stub, settings: Settings | None = None) -> jobs.Ba
     return made
 
 
-def test_each_job_has_its_result_and_a_broken_line_spoils_no_other(tmp_path, capsys):
-    written(tmp_path, job("a", GOOD), "{broken", job(7), [], job("b", task="quick/sliu"), job("c", 3), job("a"), "", {"task": "quick/silu"})
-    assert run(tmp_path) == 0
-    found = {record.get("id", f"line {record.get('line')}"): record for record in results(tmp_path)}
-    assert {name: record["evaluation"]["verdict"] for name, record in found.items() if "evaluation" in record} == {
-        "a": "pass",
-        7: "syntax_error",
-    }
+@pytest.fixture(scope="module")
+def answered(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[dict[str, Any]], int]:
+    """Results of a file with jobs of all kinds, and the exit code."""
+    folder = tmp_path_factory.mktemp("answered")
+    written(folder, job("a", GOOD), "{broken", job(7), [], job("b", task="quick/sliu"), job("c", 3), job("a"), "", {"task": "quick/silu"})
+    code = run(folder)
+    return results(folder), code
+
+
+def test_each_job_has_its_result_and_a_broken_line_spoils_no_other(answered):
+    records, code = answered
+    assert code == 0
+    assert len(records) == 8
+    found = {record.get("id", f"line {record.get('line')}"): record for record in records}
+    verdicts = {name: record["evaluation"]["verdict"] for name, record in found.items() if "evaluation" in record}
+    assert verdicts == {"a": "pass", 7: "syntax_error"}
     assert "not JSON" in found["line 2"]["error"]
     assert "must be an object" in found["line 4"]["error"]
     assert "Did you mean 'quick/silu'" in found["b"]["error"]
     assert 'no text as its "candidate"' in found["c"]["error"]
     assert "the id 'a' of line 1" in found["line 7"]["error"]
     assert "line 9" in found["line 9"]["error"]
-    assert len(results(tmp_path)) == 8
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert "8 of 8 lines done, 6 of them with an error" in said.err
 
 
-def test_result_is_the_evaluation_as_a_client_sees_it(tmp_path):
-    written(tmp_path, job("a", GOOD))
-    run(tmp_path)
-    (record,) = results(tmp_path)
+def test_result_is_the_evaluation_as_a_client_sees_it(answered):
+    record = next(record for record in answered[0] if record.get("id") == "a")
     assert set(record) == {"id", "evaluation"}
     assert not any(case["held_out"] for case in record["evaluation"]["cases"])
     assert record["evaluation"]["no_timing"]
