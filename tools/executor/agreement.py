@@ -5,8 +5,11 @@ blocks beside it have all that is not the candidate's, and their device times ca
 
     wall of the candidate's block - wall of the baseline's block = calls * (candidate - baseline)
 
-holds whatever the candidate does, for its work cannot be done outside of the wall's time; and the difference of long and short
-blocks says the same without what a request costs. Launch-bound calls are no exception: a stall keeps the device busy while the
+holds whatever the candidate does, for its work cannot be done outside of the wall's time. Of its walls the shortest counts: a busy
+host makes walls longer, and nothing makes them shorter than the work. (The slope between long and short blocks, which is recorded
+too, is free of what a request costs, but a candidate could wait in its short blocks.)
+
+Launch-bound calls are no exception: a stall keeps the device busy while the
 host enqueues the block, so what the wrapper takes on the host is in neither clock; where the host cannot keep ahead even
 then, the device waits for it and both clocks see that.
 """
@@ -16,11 +19,10 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-REQUEST_US = 200.0
+REQUEST_US = 100.0
 """By how much a request to the sandbox may take longer than one to the judge."""
-NOISE_US = 10.0
-"""The wall of a block is not known better than this."""
-SIGMAS = 3.0
+SIGMAS = 2.0
+"""Of the baseline's walls, which are noisy too."""
 SLACK = 0.03
 """Part of a claim that is not argued about: frequency steps, what kept memory does to address translation."""
 SLACK_US = 1.0
@@ -68,31 +70,29 @@ class Agreement:
 
 def compare(baseline: Blocks, candidate: Blocks) -> Agreement:
     """Both sides' blocks were taken in pairs of as many calls, of two lengths."""
+    theirs, ours = _walls(baseline), _walls(candidate)
+    few, many = sorted(theirs)
+    longer = {calls: statistics.median(ours[calls]) - statistics.median(theirs[calls]) for calls in (few, many)}
+    least = min(ours[many]) - statistics.median(theirs[many]) - REQUEST_US - SIGMAS * _noise(theirs)
     claim = candidate.median
-    (few, short), (many, long) = sorted(_differences(baseline, candidate).items())
-    noise = max(_noise(baseline), NOISE_US)
-    errors = {calls: 1.25 * noise * math.sqrt(2 / len(found)) for calls, found in ((few, short), (many, long))}
-    slope = baseline.median + (statistics.median(long) - statistics.median(short)) / (many - few)
-    whole = baseline.median + (statistics.median(long) - REQUEST_US) / many
-    least = max(slope - SIGMAS * math.hypot(errors[few], errors[many]) / (many - few), whole - SIGMAS * errors[many] / many)
-    return Agreement(claim, slope, least - SLACK_US - SLACK * claim)
+    return Agreement(
+        claim, baseline.median + (longer[many] - longer[few]) / (many - few), baseline.median + least / many - SLACK_US - SLACK * claim
+    )
 
 
-def _differences(baseline: Blocks, candidate: Blocks) -> dict[int, list[float]]:
-    """Microseconds by which the candidate's blocks took longer, by number of calls."""
+def _walls(blocks: Blocks) -> dict[int, list[float]]:
+    """Microseconds, by number of calls."""
     found: dict[int, list[float]] = {}
-    for calls, theirs, ours in zip(baseline.calls, baseline.walls, candidate.walls, strict=True):
-        found.setdefault(calls, []).append((ours - theirs) * 1e6)
+    for calls, wall in zip(blocks.calls, blocks.walls, strict=True):
+        found.setdefault(calls, []).append(wall * 1e6)
     return found
 
 
-def _noise(baseline: Blocks) -> float:
-    """Spread (one sigma, by the median of deviations) of a block's wall about that of equal blocks, in microseconds."""
-    walls: dict[int, list[float]] = {}
-    for calls, wall in zip(baseline.calls, baseline.walls, strict=True):
-        walls.setdefault(calls, []).append(wall * 1e6)
+def _noise(walls: dict[int, list[float]]) -> float:
+    """The error of the median of equal walls: one sigma, by the median of the deviations."""
     deviations = [abs(wall - statistics.median(equal)) for equal in walls.values() for wall in equal]
-    return 1.4826 * statistics.median(deviations) * math.sqrt(len(deviations) / max(1, len(deviations) - len(walls)))
+    count = len(deviations)
+    return 1.25 * 1.4826 * statistics.median(deviations) / math.sqrt(max(1, count / len(walls) - 1))
 
 
 def scaled(us: Sequence[float], agreement: Agreement) -> list[float]:

@@ -53,9 +53,7 @@ class Baseline:
 
     def time(self, request: Message) -> Message:
         self.bench.places = self.compiled if request["of"] == "compile" else self.eager
-        if request["warm"]:
-            return vars(self.bench.warm(len(request["order"]), request["stall"]))
-        return vars(self.bench.cold(request["order"], request["stall"]))
+        return vars(self.bench.block(request["order"], request["stall"], request["warm"]))
 
     def _place(self, function: Any, buffers: list[torch.Tensor]) -> Place:
         free = iter(buffers)
@@ -89,6 +87,12 @@ class TimedBaseline:
     def time(self, request: Message, fds: list[int]) -> Message:
         assert self.baseline is not None
         return self.baseline.time(request)
+
+    def clear(self, request: Message, fds: list[int]) -> Message:
+        """Forgets the results of the last block."""
+        assert self.baseline is not None
+        self.baseline.bench.kept = []
+        return {}
 
     def rest(self, request: Message, fds: list[int]) -> Message:
         """Gives the memory of a timed size back."""

@@ -53,7 +53,7 @@ class Bench:
     and the L2 cache is overwritten, both outside of the measured span. Places take turns, so that lines which a call has
     pinned in the cache are not those that the next calls need.
 
-    Every result of the last cold block is kept until `clear`: which one is looked at is chosen when the block is over.
+    Every result of the last cold block is kept: which one is looked at is chosen when the block is over.
     """
 
     def __init__(self, places: list[Place], flush_bytes: int, mutates: bool):
@@ -66,39 +66,22 @@ class Bench:
         self.calls = 0
         self.flush_us = min(self._span(self.scratch.zero_) for _ in range(4))
 
-    def cold(self, order: Sequence[int], stall: int) -> Block:
-        """A call for each input set in `order`, with nothing of its inputs in the L2 cache.
+    def block(self, order: Sequence[int], stall: int, warm: bool = False) -> Block:
+        """A call for each input set in `order`. With `warm` all are on one place and one set, one after another, with the cache as
+        the last call left it, and nothing is kept.
 
         The device is kept busy with `stall` flushes first: if the host can enqueue all calls meanwhile, none waits for the host.
         """
         self.kept = []
-        return self._block(order, stall, warm=False)
-
-    def warm(self, calls: int, stall: int) -> Block:
-        """Calls on one place and one set, one after another, with the cache as the last call left it. Nothing is kept."""
-        self.kept = []
-        for buffer, value in zip(self.places[0].buffers, self.sets[0], strict=True):
-            buffer.copy_(value)
-        return self._block([0] * calls, stall, warm=True)
-
-    def clear(self) -> None:
-        """Forgets the results, and spoils their memory, so that a later call which leaves holes shows no earlier answer in them."""
-        own = {_home(buffer) for place in self.places for buffer in place.buffers}
-        for kept in self.kept:
-            for tensor in tensors_in(kept.result):
-                if _home(tensor) not in own:
-                    _spoil(tensor)
-        self.kept = []
-        torch.accelerator.synchronize()
-
-    def _block(self, order: Sequence[int], stall: int, warm: bool) -> Block:
-        spans, host, loop = [], [], []
+        spans: list[tuple[torch.Event, torch.Event]] = []
+        host, loop = [], []
         with _no_collection():
             for _ in range(stall):
                 self.scratch.zero_()
             for values in order:
                 begun = time.perf_counter()
-                place = self.places[0] if warm else self._fresh(values)
+                if not warm or not spans:
+                    place = self._fresh(values)
                 start, end = self._events()
                 start.record()
                 called = time.perf_counter()
@@ -113,6 +96,16 @@ class Bench:
             torch.accelerator.synchronize()
         us = [round(start.elapsed_time(end) * 1000, 3) for start, end in spans]
         return Block(us, statistics.median(host) * 1e6, statistics.median(loop) * 1e6, self._result_bytes())
+
+    def clear(self) -> None:
+        """Forgets the results, and spoils their memory, so that a later call which leaves holes shows no earlier answer in them."""
+        own = {_home(buffer) for place in self.places for buffer in place.buffers}
+        for kept in self.kept:
+            for tensor in tensors_in(kept.result):
+                if _home(tensor) not in own:
+                    _spoil(tensor)
+        self.kept = []
+        torch.accelerator.synchronize()
 
     def _fresh(self, values: int) -> Place:
         """The next place, with the values of an input set and a cache that holds neither."""

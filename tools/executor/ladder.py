@@ -94,20 +94,19 @@ class Ladder:
                 return
 
     def _all(self, order: list[Message]) -> None:
-        """The sizes under the GPU's lock, and on the last of them: itself against itself, new values, and the baseline alone."""
+        """The sizes under the GPU's lock, and on the last of them the baseline against itself and alone."""
         self.share_s = self.course.settings.timing_s / len(order)
         self.surroundings.look("before")
         for case in order:
-            last = case is order[-1]
-            self._size(case, last)
-            if last:
+            self._size(case)
+            if case is order[-1]:
                 self.self_ratio = self.contests[case["name"]].self_ratio()
                 self._right_after()
                 self._alone(case)
             self.course.judge({"op": "rest"})
             self.surroundings.look(case["name"])
 
-    def _size(self, case: Message, thorough: bool) -> None:
+    def _size(self, case: Message) -> None:
         """One size; once more, on new values, if something speaks against the candidate. What does so twice stands."""
         for attempt in range(TRIES):
             contest = self._contest(case)
@@ -116,7 +115,7 @@ class Ladder:
             if case["name"] in self.errors:
                 size.compile = {"error": self.errors[case["name"]]}
             self.contests[case["name"]], self.sizes[case["name"]] = contest, size
-            against = self._against(case, contest, size) or (self._remembers(case, contest) if thorough else None)
+            against = self._against(case, contest, size) or self._remembers(case, contest)
             if against and attempt + 1 == TRIES:
                 raise against
             if not against and contest.agreement.ok:
@@ -176,7 +175,7 @@ class Ladder:
             if attempt + 1 < TRIES:
                 self.course.reopen()
                 self.course.worker.settle_spare()
-                self._size(case, thorough=False)
+                self._size(case)
         raise Stop("suspected_hack", f"the baseline takes {ratio:.2f} times as long beside the candidate as alone", {"case": case["name"]})
 
     def _contest(self, case: Message) -> Contest:

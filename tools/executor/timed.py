@@ -48,11 +48,7 @@ class TimedCalls:
         return [self.sandbox.inputs.read(node, lambda _: next(free)) for node in self.nodes]
 
     def do_time(self, request: Message) -> Message:
-        block = (
-            self.bench.warm(len(request["order"]), request["stall"])
-            if request["warm"]
-            else self.bench.cold(request["order"], request["stall"])
-        )
+        block = self.bench.block(request["order"], request["stall"], request["warm"])
         return vars(block) | {"tuning_s": self.tuning_s}
 
     def do_clear(self, request: Message) -> Message:

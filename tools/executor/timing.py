@@ -35,9 +35,9 @@ WARM_US = 10_000.0
 """For longer calls the cache does not matter: they are not timed warm."""
 CHECKED = 3
 """Blocks of which one output is checked."""
-FRESH = 5
-"""Calls on values that were never seen before."""
-FRESH_RATIO, FRESH_US = 1.5, 20.0
+FRESH, FRESH_S = (3, 5), 0.2
+"""Fewest and most calls on values that were never seen before; the fewest where bringing the values takes so long."""
+FRESH_RATIO, FRESH_US = 1.5, 5.0
 """So many times as long, and so much longer, calls on new values may take."""
 METHOD = (
     f"{RESOLUTION}, calls enqueued ahead so that none waits for the host, up to {PAIRS} block pairs in A B B A order, {SETS} input "
@@ -138,15 +138,24 @@ class Contest:
         """How many times as long the candidate takes on values that it has never seen as on those it has, the baseline's own
         change taken off. `load(side, number)` brings new values; 1 where the difference is too small to matter.
         """
-        found = {name: Blocks() for name in ("baseline", "candidate")}
-        for number in range(FRESH):
-            for name in found:
+        found: dict[str, list[float]] = {"baseline": [], "candidate": []}
+        begun = self.clock()
+        for number in range(FRESH[1]):
+            for name, times in found.items():
                 load(name, number)
-                self._block(name, found[name], 1, self.plan.stall, order=[0])
-        self.check(0, 0)
-        change, new = (found[name].median / self.blocks[name].median for name in ("baseline", "candidate"))
-        longer = found["candidate"].median - self.blocks["candidate"].median * change
+                times.append(self._on_fresh(name))
+            if number + 1 >= FRESH[0] and self.clock() - begun > FRESH_S:
+                break
+        self.check(1, 0)
+        medians = {name: statistics.median(times) for name, times in found.items()}
+        change, new = (medians[name] / self.blocks[name].median for name in ("baseline", "candidate"))
+        longer = medians["candidate"] - self.blocks["candidate"].median * change
         return new / change if longer > FRESH_US else 1.0
+
+    def _on_fresh(self, name: str) -> float:
+        """Of a call on the first set, after one on another, which has the code ready."""
+        self.sides[name]({"op": "clear"})
+        return _certain(name, self._time(name, [1, 0], self.plan.stall).us[-1:])
 
     def _warm_up(self, deadline: float) -> Plan:
         """Calls that compile, tune, use each input set, and fill the allocator's cache with what a long block keeps."""
@@ -181,17 +190,13 @@ class Contest:
                 break
         return found
 
-    def _block(self, name: str, blocks: Blocks, calls: int, stall: int, warm: bool = False, order: list[int] | None = None) -> None:
-        if name == "candidate":
-            self.sides[name]({"op": "clear"})
-        self.order = order or self._order(calls)
+    def _block(self, name: str, blocks: Blocks, calls: int, stall: int, warm: bool) -> None:
+        self.sides[name]({"op": "clear"})
+        self.order = self._order(calls)
         start = self.clock()
         answer = self._time(name, self.order, stall, warm)
         wall = self.clock() - start
-        us = settled(answer.us)
-        if math.isnan(us):
-            raise Malformed("times of calls that are no times") if name == "candidate" else Untimed(f"the clock of {name} shows no time")
-        blocks.us.append(us)
+        blocks.us.append(_certain(name, answer.us))
         blocks.host_us.append(answer.host_us)
         blocks.calls.append(calls)
         blocks.walls.append(wall)
@@ -230,6 +235,14 @@ class Contest:
     def _against(self, blocks: Blocks, ours: list[float]) -> dict[str, Any]:
         speedup, ci = interval([math.log(b / c) for b, c in zip(blocks.us, ours, strict=True)], self.rng)
         return {"baseline_us": blocks.median, "candidate_us": statistics.median(ours), "speedup": speedup, "ci": ci}
+
+
+def _certain(name: str, times: Sequence[float]) -> float:
+    """The median of a block."""
+    us = settled(times)
+    if math.isnan(us):
+        raise Malformed("times of calls that are no times") if name == "candidate" else Untimed(f"the clock of {name} shows no time")
+    return us
 
 
 def _claimed(number: Any) -> float:
