@@ -62,6 +62,7 @@ class Correctness:
         name = case["name"]
         layout, answer = self.answered(case, seed, again=again)
         self._note(answer)
+        seen = self.instruments.failure(answer, case, seed)
         if answer.get("error"):
             stop = Stop.reported(answer["error"], case=name)
             failure = stop.failure
@@ -74,7 +75,7 @@ class Correctness:
         self.course.stage("correctness")
         if not layout["empty"]:
             self.launches[name] = self.launches.get(name, 0) + claims.count(answer.get("launches"))
-        check = self.instruments.failure(answer, case, seed) or self.check(answer)
+        check = seen or self.check(answer)
         numbers = {n: check.get(n) for n in NUMBERS}
         if not check["ok"]:
             detail = {"case": name} | check.get("detail", {}) | {n: v for n, v in numbers.items() if v is not None}

@@ -1,5 +1,7 @@
 """Races between the programs of a launch: those that are there are found and attributed, those that are not are not."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 from tools.simulated import Session
 from tools.simulated.access import make
 from tools.simulated.memory import Place, Storage
+from tools.simulated.ordering import uses_old_values
 from tools.simulated.races import Races
 
 
@@ -314,6 +317,34 @@ def test_the_last_program_to_arrive_gets_an_advisory(session: Session) -> None:
     last_one_sums[(4,)](session.to_device(X), partial, count, total, 250, BLOCK=64, PROGRAMS=4)
     assert session.races == []
     assert ["share partial" in advisory for advisory in session.advisories] == [True]
+
+
+@triton.jit
+def arrive(count):
+    return tl.atomic_add(count, 1)
+
+
+@triton.jit
+def says_hello(count):
+    tl.atomic_add(count, 1)
+
+
+@triton.jit
+def calls_arrive(count, y):
+    tl.store(y + tl.program_id(0), arrive(count))
+
+
+@triton.jit
+def calls_hello(count, y):
+    says_hello(count)
+    tl.store(y + tl.program_id(0), 1)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "used"), [(take_slots, True), (last_one_sums, True), (calls_arrive, True), (calls_hello, False), (add_all, False)]
+)
+def test_whether_old_values_are_used_is_read_from_the_source(kernel: Any, used: bool) -> None:
+    assert uses_old_values(kernel) is used
 
 
 def _by_hand(steps: list[tuple[int, str, list[int], list[int]]], memory: np.ndarray) -> set[str]:
