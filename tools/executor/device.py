@@ -96,7 +96,9 @@ class DeviceSession:
         return tensor.to(self.device, copy=True)
 
     def to_host(self, tensor: torch.Tensor) -> torch.Tensor:
-        return tensor.detach()
+        # Not by a method of the object's own, which might compute only now.
+        with torch._C.DisableTorchFunction():
+            return torch.Tensor.detach(torch.Tensor.as_subclass(tensor, torch.Tensor))
 
     def _wrap(self, run: Any) -> Any:
         session = self
