@@ -2,7 +2,6 @@
 
 import contextlib
 import hashlib
-import json
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -19,6 +18,7 @@ from tools.executor.isolation import LAYERS
 from tools.executor.ladder import Ladder
 from tools.executor.lock import gpu_lock
 from tools.executor.modelling import Modelling
+from tools.executor.profiling import Profiling
 from tools.executor.remote import Died, Hung, RemoteSandbox
 from tools.executor.verdicts import Stop
 from tools.executor.worker import Worker
@@ -93,7 +93,7 @@ class Course:
         }
         record.platform, record.device = worker.describe(record.mode)
         record.versions = worker.versions
-        record.environment_sha = _digest([record.mode, record.platform, record.device, *sorted(record.versions.items())])
+        record.environment_sha = worker.environment(record.mode)
 
     def _stages(self) -> None:
         self.open()
@@ -111,6 +111,9 @@ class Course:
         else:
             self.stage("timing")
             Ladder(self).run()
+            if self.settings.profile != "off":
+                self.stage("profile")
+                Profiling(self).run()
         self._remember()
 
     @property
@@ -240,10 +243,6 @@ def _file(name: str, data: bytes) -> Iterator[int]:
 
 def sha(candidate: str) -> str:
     return hashlib.sha256(candidate.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _digest(parts: list[Any]) -> str:
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
 def _why(found: Any) -> str:

@@ -16,7 +16,7 @@ PROGRAMS = 4
 """Of each launch that are interpreted."""
 _NUMBERS = (
     "sectors_loaded", "sectors_stored", "sectors_atomic", "span_loaded", "span_stored", "loads", "flops", "num_warps", "programs_run",
-    "registers", "shared_bytes",
+    "registers", "spills", "shared_bytes",
 )  # fmt: skip
 
 

@@ -25,6 +25,7 @@ from tools.executor.sampled import SampledCalls
 from tools.executor.seen import Instruments, Seen
 from tools.executor.static import facts, parse
 from tools.executor.timed import TimedCalls
+from tools.executor.traced import TracedCalls
 from tools.executor.unwritten import Poison
 from tools.executor.wire import Node, Overflow
 
@@ -66,7 +67,7 @@ class Sandbox:
         self.held: list[torch.Tensor] = []
         """The flat memory behind the arguments of the last call."""
         self.compiling = False
-        self.rooms = (self, TimedCalls(self), SampledCalls(self))
+        self.rooms = (self, TimedCalls(self), SampledCalls(self), TracedCalls(self))
         """Where the answers to requests are found."""
 
     def serve(self) -> None:

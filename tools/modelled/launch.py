@@ -6,7 +6,8 @@ A sample of the launch's programs is interpreted at the timed size, and its coun
 
 - memory: bytes that must pass through device memory, over `REACHED` of the sheet's bandwidth. Sectors that are loaded again come
   from the L2 cache where what the resident programs work on fits there; else the part that does not fit is fetched again.
-- cache: all sectors over the L2 bandwidth, `L2_BYTES` per clock and multiprocessor, on as many multiprocessors as have programs.
+- cache: all sectors, and spilled registers there and back, over the L2 bandwidth, `L2_BYTES` per clock and multiprocessor, on as many
+  multiprocessors as have programs.
 - elementwise: operations over `PLAIN_SHARE` of the fp32 peak; they are half of it without fused multiply-add, and as many
   instructions again convert and calculate addresses.
 - products: matrix FLOPs over the peak of their dtype times `DOT_REACHED`, or over what shared memory feeds: a warp that owns a
@@ -64,6 +65,8 @@ class Launch:
     flops: float
     dot_flops: dict[str, float]
     registers: int
+    spills: int
+    """Words per thread."""
     shared_bytes: int
 
     @classmethod
@@ -85,6 +88,7 @@ class Launch:
             flops=report["flops"] * scale,
             dot_flops={name: flops * scale for name, flops in report["dot_flops"].items()},
             registers=report["registers"] or 0,
+            spills=report["spills"] or 0,
             shared_bytes=report["shared_bytes"] or 0,
         )
 
@@ -122,10 +126,11 @@ def bounds(launch: Launch, sheet: HardwareSheet) -> Bounds:
     share = (launch.programs / cores) / math.ceil(launch.programs / cores)
     used = min(cores, launch.programs)
     waves = math.ceil(launch.programs / (at_once * cores))
+    spilled = 2 * 4 * launch.spills * launch.warps * sheet.warp_size * launch.programs
     seen = PREFETCHED if launch.dot_flops else 1.0
     return Bounds(
         memory=_moved(launch, sheet, at_once) / (REACHED * sheet.memory_bandwidth) * 1e6,
-        cache=(launch.loaded + launch.stored) / (L2_BYTES * CLOCK * used) * 1e6,
+        cache=(launch.loaded + launch.stored + spilled) / (L2_BYTES * CLOCK * used) * 1e6,
         elementwise=launch.flops / (PLAIN_SHARE * sheet.peak_flops["float32"] * share) * 1e6,
         products=_products(launch, sheet) / share * 1e6,
         latency=waves * (PROGRAM_US + launch.loads * LOAD_US * seen),

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from benchmark.errors import unknown
-from tools.platforms import amd, nvidia, nvidia_memory, simulated
+from tools.platforms import amd, ncu, nvidia, nvidia_memory, simulated
 from tools.platforms.sheet import Device, HardwareSheet, Usage
 
 if TYPE_CHECKING:
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Device", "HardwareSheet", "Usage", "default_targets", "detect", "driver", "export_memory", "gpu_target", "import_memory",
-    "names", "nodes", "sheet", "targets", "usage",
+    "names", "ncu", "nodes", "sheet", "sheet_of", "targets", "usage",
 ]  # fmt: skip
 
 _VENDORS = {vendor.BACKEND: vendor for vendor in (nvidia, amd)}
@@ -29,6 +29,11 @@ def sheet(name: str) -> HardwareSheet:
     if name.lower() not in _SHEETS:
         raise unknown("hardware", name, _SHEETS)
     return _SHEETS[name.lower()]
+
+
+def sheet_of(device: str) -> HardwareSheet | None:
+    """Vendor figures of a device by the name that its driver gives; None where they are not known."""
+    return next((sheet for name, sheet in _SHEETS.items() if name in device.lower()), None)
 
 
 def detect() -> Device:

@@ -42,8 +42,8 @@ class Session:
         self.advisories: list[str] = []
         """What could not be judged, a sentence each."""
         self.traffic: list[dict[str, Any]] = []
-        """Per launch: `kernel`, `grid`, `num_warps`, `programs_run`; of the kernel built for the first target `registers`,
-        `shared_bytes`, `occupancy`; and what `traffic.Traffic` and `flops.Tally` counted."""
+        """Per launch: `kernel`, `grid`, `num_warps`, `programs_run`; of the kernel built for the device's own target `registers`,
+        `spills`, `shared_bytes`, `occupancy`; and what `traffic.Traffic` and `flops.Tally` counted."""
         self.watching = set(KINDS)
         """Which of these are recorded, of `races` and `traffic`; accesses out of bounds always are."""
         self.noop = False
@@ -197,7 +197,7 @@ class Session:
             self.races += found.races
             self.advisories += found.advisories
             if found.traffic is not None:
-                built = {name: self._built.get(name) for name in ("registers", "shared_bytes", "occupancy")}
+                built = {name: self._built.get(name) for name in ("registers", "spills", "shared_bytes", "occupancy")}
                 facts = {"kernel": jit.__name__, "grid": list(grid), "num_warps": num_warps, "programs_run": ran}
                 self.traffic.append(facts | built | found.traffic)
 
