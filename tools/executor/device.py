@@ -96,8 +96,8 @@ class DeviceSession:
         return tensor.to(self.device, copy=True)
 
     def to_host(self, tensor: torch.Tensor) -> torch.Tensor:
-        # Not by a method of the object's own, which might compute only now.
-        with torch._C.DisableTorchFunction():
+        # Nothing of the object's own is called, which might compute only now.
+        with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
             return torch.Tensor.detach(torch.Tensor.as_subclass(tensor, torch.Tensor))
 
     def _wrap(self, run: Any) -> Any:

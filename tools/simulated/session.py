@@ -85,7 +85,8 @@ class Session:
         """The plain CPU tensor behind a result; a result that lies on the host is a `DeviceMismatch`."""
         if not isinstance(tensor, SimTensor):
             raise DeviceMismatch("The result is on cpu; it must be on the device of the inputs.", device="cpu")
-        with torch._C.DisableTorchFunction():
+        # Nothing of a class of the candidate's is called, which might compute only now.
+        with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
             return raw(tensor).detach()
 
     def __enter__(self) -> Self:
