@@ -148,6 +148,10 @@ class Builder(InterpreterBuilder):
         if self.watcher.uses_old_values or rmwOp == ir.ATOMIC_OP.XCHG:
             self.watcher.order()
         ptr, mask, _ = self._seen("atomic", ptr, mask)
+        if rmwOp == ir.ATOMIC_OP.XCHG and val.data.dtype.kind == "f":
+            # Bits are exchanged, whatever they mean.
+            bits = TensorHandle(val.data.view(f"u{val.data.itemsize}"), tl.uint64 if val.data.itemsize == 8 else tl.uint32)
+            return TensorHandle(super().create_atomic_rmw(rmwOp, ptr, bits, mask, *rest).data.view(val.data.dtype), val.dtype.scalar)
         if not is_bf16(val):
             return super().create_atomic_rmw(rmwOp, ptr, val, mask, *rest)
         combine = _BF16_ATOMICS[rmwOp]
@@ -160,6 +164,15 @@ class Builder(InterpreterBuilder):
             interpreter._interpreter.store(here, narrow(combine(widen(old), widen(values[lane].reshape(1)))), one)
             before[lane] = old[0]
         return TensorHandle(before, val.dtype.scalar)
+
+    def create_descriptor_reduce(self, kind: Any, desc: Any, value: TensorHandle, indices: list[TensorHandle]) -> None:
+        """A store by descriptor that combines, atomically and in no order."""
+        pointers, mask = desc.materialize_pointers(indices)
+        names = {"ADD": "FADD"} if value.dtype.scalar.is_floating() else {}
+        if value.dtype.scalar.is_int_unsigned():
+            names = {"MIN": "UMIN", "MAX": "UMAX"}
+        operation = getattr(ir.ATOMIC_OP, names.get(kind.name, kind.name))
+        self.create_atomic_rmw(operation, pointers, value, mask, ir.MEM_SEMANTIC.RELAXED, ir.MEM_SYNC_SCOPE.GPU)
 
     def create_extern_elementwise(
         self, lib_name: str, lib_path: str, symbol: str, args: list[TensorHandle], ret_type: Any, is_pure: bool
