@@ -5,9 +5,10 @@ blocks beside it have all that is not the candidate's, and their device times ca
 
     wall of the candidate's block - wall of the baseline's block = calls * (candidate - baseline)
 
-holds whatever the candidate does, for its work cannot be done outside of the wall's time. Of its walls the shortest counts: a busy
+holds whatever the candidate does, for its work cannot be done outside of the wall's time. Of the walls the shortest count: a busy
 host makes walls longer, and nothing makes them shorter than the work. (The slope between long and short blocks, which is recorded
-too, is free of what a request costs, but a candidate could wait in its short blocks.)
+too, is free of what a request costs, but a candidate could wait in its short blocks.) Nor may it make the baseline's walls longer:
+they are compared with those of the baseline alone, when the candidate's process is gone.
 
 Launch-bound calls are no exception: a stall keeps the device busy while the
 host enqueues the block, so what the wrapper takes on the host is in neither clock; where the host cannot keep ahead even
@@ -21,6 +22,8 @@ from dataclasses import dataclass, field
 
 REQUEST_US = 100.0
 """By how much a request to the sandbox may take longer than one to the judge."""
+DISTURBED_US = 300.0
+"""By how much the shortest walls of equal blocks may differ."""
 SIGMAS = 2.0
 """Of the baseline's walls, which are noisy too."""
 SLACK = 0.03
@@ -73,7 +76,7 @@ def compare(baseline: Blocks, candidate: Blocks) -> Agreement:
     theirs, ours = _walls(baseline), _walls(candidate)
     few, many = sorted(theirs)
     longer = {calls: statistics.median(ours[calls]) - statistics.median(theirs[calls]) for calls in (few, many)}
-    least = min(ours[many]) - statistics.median(theirs[many]) - REQUEST_US - SIGMAS * _noise(theirs)
+    least = min(ours[many]) - min(theirs[many]) - REQUEST_US - SIGMAS * _noise(theirs)
     claim = candidate.median
     return Agreement(
         claim, baseline.median + (longer[many] - longer[few]) / (many - few), baseline.median + least / many - SLACK_US - SLACK * claim
@@ -93,6 +96,13 @@ def _noise(walls: dict[int, list[float]]) -> float:
     deviations = [abs(wall - statistics.median(equal)) for equal in walls.values() for wall in equal]
     count = len(deviations)
     return 1.25 * 1.4826 * statistics.median(deviations) / math.sqrt(max(1, count / len(walls) - 1))
+
+
+def delayed(beside: Blocks, alone: Blocks) -> float:
+    """How many times as long, at least, the shortest walls of a side's blocks were beside the candidate as alone."""
+    theirs, free = _walls(beside), _walls(alone)
+    many = max(theirs)
+    return (min(theirs[many]) - DISTURBED_US) / min(free[many])
 
 
 def scaled(us: Sequence[float], agreement: Agreement) -> list[float]:

@@ -134,7 +134,7 @@ class TimedBaseline:
         work = roofline.minimal(task, task.case(request["case"]).arguments(task.id, request["seed"], "meta"))
         if work is None or sheet is None:
             return {"cold": None, "warm": None}
-        return {"cold": roofline.floor_us(work, sheet), "warm": roofline.floor_us(work, sheet, warm=True)}
+        return {name: roofline.floor_us(work, sheet, margin=1.0, warm=name == "warm") for name in ("cold", "warm")}
 
     def clocks(self, request: Message, fds: list[int]) -> Message:
         index = torch.device(self.judge.truths.device).index

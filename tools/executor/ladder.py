@@ -13,6 +13,7 @@ from tools.executor.ratios import geometric, mean
 from tools.executor.surroundings import Surroundings
 from tools.executor.timing import FRESH_RATIO, METHOD, SETS, Contest, Side, Untimed
 from tools.executor.verdicts import Stop
+from tools.roofline import MARGIN
 
 if TYPE_CHECKING:
     from tools.executor.course import Course
@@ -76,13 +77,13 @@ class Ladder:
         """What does not need the GPU alone: how fast it can be, floors, compiled baselines."""
         with self.course.gpu(shared=True):
             doubt = self.course.judge({"op": "peaks"})["doubt"]
-            if doubt:
-                self.surroundings.notes.append(f"no floor: {doubt}")
-            for case in cases:
-                floor = self.course.judge({"op": "floor", "case": case["name"], "seed": self.course.settings.seed})
-                self.floors[case["name"]] = {"cold": None, "warm": None} if doubt else floor
             if "compile" in self.course.settings.baselines:
                 self._compile(cases)
+        if doubt:
+            self.surroundings.notes.append(f"no floor: {doubt}")
+        for case in cases:
+            floor = self.course.judge({"op": "floor", "case": case["name"], "seed": self.course.settings.seed})
+            self.floors[case["name"]] = {"cold": None, "warm": None} if doubt else floor
 
     def _compile(self, cases: list[Message]) -> None:
         """The reference for each size; where one fails, the next ones are not waited for."""
@@ -135,7 +136,7 @@ class Ladder:
         floors = self.floors[case["name"]]
         warm = size.warm["candidate_us"] if size.warm else None
         for us, floor in ((size.candidate_us, floors["cold"]), (warm, floors["warm"])):
-            if us is not None and floor is not None and us < floor:
+            if us is not None and floor is not None and us < MARGIN * floor:
                 message = f"a call took {us:.2f} us; the least traffic and arithmetic of the task need {floor:.2f} us on this hardware"
                 return Stop("below_floor", message, {"case": case["name"]})
         return None
@@ -169,14 +170,16 @@ class Ladder:
         """The baseline when the candidate's process is gone: what that one left running must not have slowed it down."""
         for attempt in range(TRIES):
             self.course.box.kill()
-            ratio, low = self.contests[case["name"]].slowed()
-            if low <= SLOWED:
+            ratio = self.contests[case["name"]].slowed()
+            if ratio <= SLOWED:
                 return
             if attempt + 1 < TRIES:
                 self.course.reopen()
                 self.course.worker.settle_spare()
                 self._size(case)
-        raise Stop("suspected_hack", f"the baseline takes {ratio:.2f} times as long beside the candidate as alone", {"case": case["name"]})
+        raise Stop(
+            "suspected_hack", f"the baseline takes at least {ratio:.2f} times as long beside the candidate as alone", {"case": case["name"]}
+        )
 
     def _contest(self, case: Message) -> Contest:
         """Gives both sides the same input sets."""

@@ -68,6 +68,10 @@ def test_below_the_floor_is_a_verdict_and_never_fast():
     assert "150.00 us" in stop.failure.message
 
 
+def test_somewhat_below_the_floor_is_within_its_margin():
+    assert timed(course(floor={"cold": 110.0, "warm": 10.0})).speedup == pytest.approx(2.0, rel=0.03)
+
+
 def test_below_the_warm_floor_is_a_verdict_too():
     assert verdict(course(warm_us=2.0, floor={"cold": 50.0, "warm": 30.0})).failure.kind == "below_floor"
 
