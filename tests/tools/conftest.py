@@ -1,4 +1,4 @@
-"""One warm executor for the tests of this directory."""
+"""One warm executor for all tests of the executor."""
 
 import asyncio
 from collections.abc import Callable, Iterator
