@@ -54,11 +54,13 @@ class Place:
     name: str
     first: int
     """The address of its first element."""
+    element: int
+    """Bytes."""
     storage: Storage
 
-    def index(self, address: int, size: int) -> int:
-        """Counted from the tensor's first element in elements of `size` bytes; negative before it."""
-        return (address - self.first) // size
+    def index(self, address: int) -> int:
+        """Elements from the tensor's first one; negative before it."""
+        return (address - self.first) // self.element
 
 
 @dataclass
@@ -93,7 +95,7 @@ class Memory:
         known = self._storages.setdefault(span, Storage(*span, tensor.element_size()))
         known.cell = min(known.cell, tensor.element_size())
         number = len(self._places) + 1
-        self._places[number] = Place(name, tensor.data_ptr(), known)
+        self._places[number] = Place(name, tensor.data_ptr(), tensor.element_size(), known)
         return number
 
     def resolve(self, pointers: np.ndarray, size: int) -> tuple[list[Part], np.ndarray | None]:

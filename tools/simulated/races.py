@@ -115,7 +115,7 @@ class Races:
         place = access.place
         found = self._found.get((kind, place.name))
         if found is None:
-            index = place.index(place.storage.low + cell * place.storage.cell, place.storage.cell)
+            index = place.index(place.storage.low + cell * place.storage.cell)
             programs = [self._program(other), self._program(self._code)]
             found = self._found[kind, place.name] = Race(self._kernel, kind, place.name, index, programs, 0)
         found.lanes += lanes

@@ -68,7 +68,7 @@ class Watcher:
         if lost is None:
             return plain(pointers), None
         place, address = self.memory.owner(int(active[lost][0]))
-        name, index = (place.name, place.index(address, size)) if place else ("", 0)
+        name, index = (place.name, place.index(address)) if place else ("", 0)
         self._bounds.note(kind, name, index, list(self._program), int(lost.sum()))
         bad = np.zeros(pointers.shape, bool)
         bad[np.broadcast_to(mask, pointers.shape)] = lost

@@ -33,6 +33,12 @@ def add_beyond(y, BLOCK: tl.constexpr):
 
 
 @triton.jit
+def as_bytes(x, y, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(y.to(tl.pointer_type(tl.uint8)) + i, tl.load(x.to(tl.pointer_type(tl.uint8)) + i))
+
+
+@triton.jit
 def either(x, y, z, BLOCK: tl.constexpr):
     i = tl.arange(0, BLOCK)
     tl.store(z + i, tl.load(tl.where(i % 2 == 0, x + i, y + i)))
@@ -110,6 +116,13 @@ def test_an_index_counts_from_the_first_element_of_a_view(session: Session) -> N
     shift[(1,)](whole[100:], y, 128, -101, BLOCK=128)
     (found,) = session.out_of_bounds
     assert found.items() >= {"index": -101, "lanes": 1}.items()
+
+
+def test_an_index_is_one_of_the_tensors_elements_whatever_the_kernel_reads(session: Session) -> None:
+    x, y = session.to_device(torch.ones(60)), torch.empty(64, device="cuda")
+    as_bytes[(1,)](x, y, BLOCK=256)
+    (found,) = session.out_of_bounds
+    assert found.items() >= {"tensor": "x", "index": 60, "lanes": 16}.items()
 
 
 @pytest.mark.parametrize("size", [64, 40000])

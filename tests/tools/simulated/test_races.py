@@ -389,7 +389,7 @@ lanes = st.lists(st.tuples(st.integers(0, 7), st.integers(0, 2)), min_size=1, ma
 def test_what_is_found_is_what_a_count_by_hand_finds(steps: list[tuple[int, str, list[tuple[int, int]]]]) -> None:
     steps = sorted(steps, key=lambda step: step[0])
     memory = np.zeros(8, np.uint32)
-    place = Place("x", memory.ctypes.data, Storage(memory.ctypes.data, memory.ctypes.data + memory.nbytes, 4))
+    place = Place("x", memory.ctypes.data, 4, Storage(memory.ctypes.data, memory.ctypes.data + memory.nbytes, 4))
     races = Races("k", (3, 1, 1))
     for program, kind, pairs in steps:
         cells, values = np.array(pairs).T

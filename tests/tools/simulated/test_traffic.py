@@ -11,6 +11,7 @@ import triton.language as tl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tools import platforms
 from tools.simulated import Session
 from tools.simulated.access import make
 from tools.simulated.memory import Place, Storage
@@ -159,13 +160,28 @@ def test_counts_are_those_of_a_count_by_hand(cell: int, accesses: list[tuple[str
     for kind, cells, where in accesses:
         size = cell * cells
         offsets = np.array(where) * size
-        counted.note(make(kind, Place("x", 0, storage), offsets, size, None))
+        counted.note(make(kind, Place("x", 0, cell, storage), offsets, size, None))
         spans = [set(range(offset, offset + size)) for offset in offsets.tolist()]
         touched[kind] |= set.union(*spans)
         sectors[kind] += len({byte // SECTOR for span in spans for byte in span})
     found = counted.report()
     assert (found["sectors_loaded"], found["sectors_stored"]) == (sectors["load"] * SECTOR, sectors["store"] * SECTOR)
     assert (found["bytes_loaded"], found["bytes_stored"]) == (len(touched["load"]), len(touched["store"]))
+
+
+@settings(max_examples=40, deadline=None)
+@given(n=st.integers(1, 300), stride=st.integers(0, 40), offset=st.integers(0, 9), programs=st.integers(1, 3))
+def test_strided_launches_move_what_a_count_by_hand_says(n: int, stride: int, offset: int, programs: int) -> None:
+    with Session(platforms.default_targets(), platforms.sheet("h100")) as session:
+        x, y = session.to_device(torch.ones(offset + 1 + 300 * stride)), session.to_device(torch.zeros(400))
+        strided[(programs,)](x[offset:], y, n, stride, BLOCK=128)
+    blocks = [range(128 * program, min(n, 128 * program + 128)) for program in range(programs)]
+    loaded = sum(len({(offset + i * stride) * 4 // SECTOR for i in block}) for block in blocks)
+    stored = sum(len({i * 4 // SECTOR for i in block}) for block in blocks)
+    (found,) = session.traffic
+    assert (found["sectors_loaded"], found["sectors_stored"]) == (loaded * SECTOR, stored * SECTOR)
+    assert found["bytes_loaded"] == 4 * len({i * stride for block in blocks for i in block})
+    assert (session.races, session.out_of_bounds) == ([], [])
 
 
 @pytest.mark.parametrize(
