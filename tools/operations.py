@@ -13,6 +13,8 @@ from torch.utils.flop_counter import flop_registry
 _FREE = frozenset(
     {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "_unsafe_view", "lift_fresh", "alias", "detach"}
 )
+GATHERS = frozenset({"index", "index_select", "gather", "embedding", "take", "nll_loss_forward"})
+"""Operations that look at some elements of their first input."""
 _FUSED = frozenset({torch.rms_norm, functional.rms_norm, functional.scaled_dot_product_attention})
 """Functions that are one kernel on a device, though meta tensors take them apart."""
 
@@ -31,8 +33,10 @@ class Operation:
 
     @property
     def read(self) -> int:
-        """Bytes, each tensor once."""
-        return sum(size_of(tensor) for tensor in unique(self.inputs))
+        """Bytes, each tensor once; of a table that is gathered from, as much as comes out or as the indices are."""
+        first, *others = unique(self.inputs) or (torch.empty(0),)
+        rest = sum(size_of(tensor) for tensor in others)
+        return rest + (min(size_of(first), max(self.written, rest)) if self.name in GATHERS else size_of(first))
 
     @property
     def written(self) -> int:

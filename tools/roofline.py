@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from benchmark.task import Arguments, Task
-from tools.operations import Operation, distinct, dtype_name, size_of, tensors, trace
+from tools.operations import GATHERS, Operation, distinct, dtype_name, size_of, tensors, trace
 from tools.platforms import HardwareSheet
 
 MARGIN = 0.8
@@ -20,7 +20,6 @@ _WHOLE = frozenset({
 })  # fmt: skip
 """Operations beside pointwise ones and reductions whose whole output needs every element of every input."""
 _SELECTIVE = frozenset({"any", "all", "where", "heaviside", "prod"})
-_GATHERS = frozenset({"index", "index_select", "gather", "embedding", "take", "nll_loss_forward"})
 _FASTEST = {
     "float64": ("float64", "float32"), "float32": ("float32", "tensorfloat32", "bfloat16"), "tensorfloat32": ("tensorfloat32", "bfloat16"),
 }  # fmt: skip
@@ -164,7 +163,7 @@ def _read(operations: list[Operation], inputs: dict[int, torch.Tensor]) -> tuple
             if key not in storages:
                 continue
             size = size_of(source)
-            if operation.name in _GATHERS and source is operation.inputs[0] and operation.written < size:
+            if operation.name in GATHERS and source is operation.inputs[0] and operation.written < size:
                 size, gathered = operation.written, True
             looked[key] = min(looked.get(key, 0) + size, size_of(storages[key]))
     notes = ("of tables that are gathered from, only as much counts as comes out",) if gathered else ()

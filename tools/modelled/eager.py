@@ -22,7 +22,7 @@ LATENCY_US = 1.8
 TILE = 128
 PASSES = {
     "_softmax": 3,
-    "_log_softmax": 3,
+    "_log_softmax": 2.5,
     "native_layer_norm": 2,
     "rms_norm": 2,
     "argmax": 3,
