@@ -109,6 +109,8 @@ class Course:
         elif self.settings.timing == "off":
             self.record.no_timing = "timing was switched off"
         else:
+            # Timing ends this sandbox.
+            self._remember()
             self.stage("timing")
             Ladder(self).run()
             if self.settings.profile != "off":

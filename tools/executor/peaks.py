@@ -38,7 +38,7 @@ def _copy(device: str) -> float:
     size = min(COPY_BYTES, free // 8)
     source = torch.randint(0, 255, (size,), dtype=torch.uint8, device=device)
     target = torch.empty_like(source)
-    return 2 * size / _best(lambda: target.copy_(source))
+    return 2 * size / _best(device, lambda: target.copy_(source))
 
 
 def _product(device: str, name: str) -> float:
@@ -47,17 +47,17 @@ def _product(device: str, name: str) -> float:
     a, b = (torch.randn(side, side, device=device).to(dtype) for _ in range(2))
     torch.set_float32_matmul_precision("high" if name == "tensorfloat32" else "highest")
     try:
-        return 2.0 * side**3 / _best(lambda: torch.mm(a, b))
+        return 2.0 * side**3 / _best(device, lambda: torch.mm(a, b))
     finally:
         torch.set_float32_matmul_precision(before)
 
 
-def _best(action: Callable[[], object]) -> float:
+def _best(device: str, action: Callable[[], object]) -> float:
     """Seconds, the least of a few."""
     spans = []
     action()
     for _ in range(TRIES):
-        start, end = torch.Event(enable_timing=True), torch.Event(enable_timing=True)
+        start, end = torch.Event(device, enable_timing=True), torch.Event(device, enable_timing=True)
         start.record()
         action()
         end.record()

@@ -24,7 +24,7 @@ BLOCK_US = 5_000.0
 MOST_CALLS = 40
 SIZE_US = 600_000.0
 """Aimed length of all blocks of a size together."""
-KEPT_BYTES = 8 << 30
+KEPT_BYTES = 4 << 30
 KEPT_SHARE = 1 / 8
 """What the results of a block may hold: so much, or this part of the memory that is free."""
 STALL, AHEAD = 1.5, 5

@@ -193,7 +193,7 @@ def test_large_results_shorten_blocks():
     clock = Clock()
     baseline = Side(clock, 100.0, result_bytes=1 << 30)
     contest(baseline, Side(clock, 100.0)).run("n", 30.0)
-    assert max(len(r["order"]) for r in baseline.asked if r["op"] == "time" and not r["warm"]) == 8
+    assert max(len(r["order"]) for r in baseline.asked if r["op"] == "time" and not r["warm"]) == 4
 
 
 def test_plan_of_short_and_of_long_calls():
