@@ -7,7 +7,7 @@ from tools.evaluation import Failure
 
 KINDS = {
     "syntax_error", "import_error", "missing_entry", "compile_error", "launch_error", "runtime_error", "device_mismatch",
-    "wrong_shape", "unsupported", "oom",
+    "wrong_shape", "wrong_dtype", "unsupported", "oom",
 }  # fmt: skip
 TEXT = 4096
 MOST = 256

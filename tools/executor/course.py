@@ -20,6 +20,7 @@ from tools.executor.lock import gpu_lock
 from tools.executor.modelling import Modelling
 from tools.executor.profiling import Profiling
 from tools.executor.remote import Died, Hung, RemoteSandbox
+from tools.executor.trials import Trials
 from tools.executor.verdicts import Stop
 from tools.executor.worker import Worker
 from tools.settings import Settings
@@ -97,11 +98,12 @@ class Course:
 
     def _stages(self) -> None:
         self.open()
-        correctness = Correctness(self)
+        trials = Trials(self)
+        correctness = Correctness(self, trials)
         correctness.run()
         self.record.correct = True
         self.stage("adversarial")
-        Adversarial(self, correctness).run()
+        Adversarial(self, trials, correctness).run()
         if not self.device:
             self.record.no_timing = "the simulated device has no clock: speed is measured on a GPU only"
             if self.settings.profile != "off":
@@ -176,7 +178,12 @@ class Course:
             self.open()
             self.stage(stage)
 
-    def mark_logs(self) -> None:
+    def drawn(self, purpose: str) -> int:
+        """A number for a purpose: nobody knows it before the candidate is written, and it is the same whenever it is tried."""
+        key = f"{self.settings.seed}/{self.record.candidate_sha}/{self.task.sha}/{purpose}"
+        return int.from_bytes(hashlib.sha256(key.encode()).digest()[:6])
+
+    def mark_held_out(self) -> None:
         """From here on, what is printed belongs to held-out cases."""
         self.marks = {name: len(log.kept) for name, log in self.box.logs.items()}
 
@@ -198,6 +205,8 @@ class Course:
             raise UserError(answer["user_error"])
         if "invalid" in answer:
             raise Stop("task_invalid", answer["invalid"])
+        if "broken" in answer:
+            raise Stop("infra_error", f"the judge failed at {request['op']}: {answer['broken']}", {"traceback": answer["traceback"]})
         return answer
 
     def ask(self, request: Message, seconds: float, soft: bool = False, fds: tuple[int, ...] = ()) -> Message:

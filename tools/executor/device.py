@@ -70,6 +70,7 @@ class DeviceSession:
         self.advisories: list[str] = []
         self.traffic: list[dict[str, Any]] = []
         self.noop = False
+        self.interpreting = False
         self.kernels: dict[str, dict[str, Any]] = {}
         self.seconds = 0.0
         self.error: str | None = None

@@ -7,6 +7,7 @@ import contextlib
 import math
 import os
 import sys
+import traceback
 from collections.abc import Callable
 from typing import Any
 
@@ -21,7 +22,7 @@ from tools.executor.arguments import bind, same_bytes, tensors_in
 from tools.executor.baseline import TimedBaseline
 from tools.executor.channel import Channel, Closed, Message
 from tools.executor.estimates import Estimates
-from tools.executor.truths import Truths
+from tools.executor.truths import TaskFault, Truths, blamed
 from tools.executor.wire import BadLayout, Node, Overflow
 from tools.platforms import clocks
 
@@ -88,6 +89,7 @@ class Judge:
         layout = {
             "args": [self.sending.write(value) for value in positional.values()],
             "kwargs": {name: self.sending.write(value) for name, value in keywords.items()},
+            "tensors": [[name, tensor.numel()] for name, value in (positional | keywords).items() for tensor in tensors_in(value)],
             "empty": any(t.numel() == 0 for t in tensors_in(arguments)),
         }
         self.sending.settle()
@@ -98,28 +100,50 @@ class Judge:
         assert self.sent is not None
         # A timed call names its set, one of several.
         case, seed = (request["case"], request["seed"]) if "case" in request else self.sent
-        arguments, truth = self.truths.arguments(self.task, case, seed), self.truths.oracle(self.task, case, seed)
+        arguments, known = self.truths.arguments(self.task, case, seed), self.truths.truth(self.task, case, seed)
+        truth = known.oracle
+        about = {"trivial": _trivial(truth), "moves": sorted(known.moves)}
+        about["largest"] = max((tensor.numel() for tensor in (*tensors_in(arguments), *truth.honest)), default=0)
         try:
             after = self._after(request["after"], arguments) if request["after"] else self._bound(arguments)
             result = self._result(request["result"], after)
             actual = oracle.outputs(self.task, result, after)
-        except Exception as error:
+        except (torch.OutOfMemoryError, MemoryError):
+            raise
+        except (BadLayout, LookupError, TypeError, ValueError, ArithmeticError, RuntimeError) as error:
             # The candidate's process wrote it, so whatever is wrong with it is the candidate's fault.
-            return {"ok": False, "kind": "wrong_dtype", "message": str(error)[:300]}
+            return about | {"ok": False, "kind": "wrong_dtype", "message": str(error)[:300]}
         if isinstance(result, list | tuple) and not truth.several:
-            return {"ok": False, "kind": "wrong_dtype", "message": f"a sequence of {len(result)} where one tensor is expected"}
-        verdict = self.task.contract.checker(truth, self.truths.placed(actual), self.truths.placed(arguments))
-        answer = _message(verdict)
+            return about | {"ok": False, "kind": "wrong_dtype", "message": f"a sequence of {len(result)} where one tensor is expected"}
+        with blamed():
+            verdict = self.task.contract.checker(truth, self.truths.placed(actual), self.truths.placed(arguments))
+        answer = about | _message(verdict)
         if verdict.ok and (name := self._mutated(arguments, after)):
             answer |= {"ok": False, "kind": "input_mutated", "message": f"the call changed its input {name}"}
-        return answer | {"trivial": _trivial(truth)}
+        return answer | {"aliasing": self._shared(request.get("shared"), case, seed)}
+
+    def _shared(self, claimed: Any, case: str, seed: int) -> str | None:
+        """In words, memory that the outputs share with others though those of the reference do not."""
+        if not claimed or not isinstance(claimed, list):
+            return None
+        names = [name for name, value in self._bound(self.truths.arguments(self.task, case, seed)).items() for _ in tensors_in(value)]
+        allowed = self.truths.shared(self.task, case, seed)
+        for entry in claimed:
+            if not isinstance(entry, dict) or entry in allowed:
+                continue
+            number, other = entry.get("number"), entry.get("with")
+            name = names[number] if other == "input" and type(number) is int and 0 <= number < len(names) else ""
+            if name not in self.task.contract.mutates:
+                where = {"input": f"its input {name}", "output": "another output"}.get(str(other), "the result of an earlier call")
+                return f"an output shares memory with {where}"
+        return None
 
     def prepare(self) -> None:
         """Computes the truth for the inputs that were sent last, while the candidate is at work on them."""
         if self.sent is not None:
             # A task that fails here fails again in `check`, where it can be said.
             with contextlib.suppress(Exception):
-                self.truths.oracle(self.task, *self.sent)
+                self.truths.truth(self.task, *self.sent)
 
     def _bound(self, arguments: Arguments) -> Arguments:
         """In the order in which they are sent: positional ones first."""
@@ -216,9 +240,10 @@ def main(fd: int) -> None:
                 reply = _invalid(f"the case is larger than the shared memory: {error}")
             except UserError as error:
                 reply = {"user_error": str(error)}
+            except TaskFault as error:
+                reply = _invalid(str(error))
             except Exception as error:
-                # The task's own code: a reference, a generator or a checker.
-                reply = _invalid(f"{type(error).__name__}: {error}"[:500])
+                reply = {"broken": f"{type(error).__name__}: {error}"[:500], "traceback": traceback.format_exc()[-4000:]}
             for number in channel.fds:
                 os.close(number)
             channel.send(reply, judge.exported)

@@ -17,16 +17,18 @@ import torch
 from triton.runtime.jit import JITFunction
 
 from tools.executor.arguments import tensors_in
+from tools.executor.calls import Calls
 from tools.executor.channel import Channel, Message
 from tools.executor.compiled import pack, unpack
 from tools.executor.exceptions import describe
 from tools.executor.memory import attached, regions
 from tools.executor.sampled import SampledCalls
-from tools.executor.seen import Instruments, Seen
+from tools.executor.seen import Instruments
 from tools.executor.static import facts, parse
 from tools.executor.timed import TimedCalls
 from tools.executor.traced import TracedCalls
 from tools.executor.unwritten import Poison
+from tools.executor.watch import Record, Watch
 from tools.executor.wire import Node, Overflow
 
 TARGETS, KERNELS, NAME = 8, 32, 200
@@ -38,6 +40,8 @@ class Session(Instruments, Protocol):
 
     launches: list[str]
     noop: bool
+    interpreting: bool
+    """Whether the device itself is at work in this process, with torch."""
 
     @property
     def compiles(self) -> list[dict[str, Any]]: ...
@@ -58,8 +62,10 @@ class Failed(Exception):
 class Sandbox:
     """Answers one request at a time. Inputs lie in the first part of the shared memory, outputs in the second."""
 
-    def __init__(self, channel: Channel, memory: torch.Tensor, session: Session, box: Path):
+    def __init__(self, channel: Channel, memory: torch.Tensor, session: Session, box: Path, device: bool):
+        """`device`: whether the session is a real device."""
         self.channel = channel
+        self.device = device
         self.inputs, self.outputs = regions(memory)
         self.session = session
         self.box = box
@@ -67,7 +73,9 @@ class Sandbox:
         self.held: list[torch.Tensor] = []
         """The flat memory behind the arguments of the last call."""
         self.compiling = False
-        self.rooms = (self, TimedCalls(self), SampledCalls(self), TracedCalls(self))
+        self.kinds = {torch.Tensor, torch.nn.Parameter, type(session.to_device(torch.empty(0)))}
+        """Types that an output may have: a subclass might compute when it is looked at."""
+        self.rooms = (self, Calls(self), TimedCalls(self), SampledCalls(self), TracedCalls(self))
         """Where the answers to requests are found."""
 
     def serve(self) -> None:
@@ -77,10 +85,8 @@ class Sandbox:
             reply: Message = {"id": request["id"]}
             try:
                 reply |= self._answer(request)
-            except Failed as failed:
-                reply["error"] = failed.report
             except BaseException as error:
-                reply["error"] = self._described(error)
+                reply["error"] = self.described(error)
             _flush()
             try:
                 self.channel.send(reply)
@@ -119,7 +125,7 @@ class Sandbox:
         # Dataclasses with postponed annotations look their module up there.
         sys.modules[spec.name] = module
         try:
-            with Poison():
+            with Watch(self.session, Poison(), Record()):
                 spec.loader.exec_module(module)
         except BaseException as error:
             report = describe(error, self.box)
@@ -130,26 +136,6 @@ class Sandbox:
         if self.function is None:
             raise Failed("missing_entry", f"the module defines no function {' or '.join(names)}")
         return {}
-
-    def do_call(self, request: Message) -> Message:
-        """One call on the inputs in shared memory. `again` puts their values where the last call's inputs were."""
-        arguments = self.take(request, self.held if request["again"] else None)
-        before, seen = len(self.session.launches), Seen(self.session)
-        self.session.noop = request["noop"]
-        reply: Message = {}
-        try:
-            with Poison():
-                result = self.bound(request, arguments)()
-            tensors = list(tensors_in(arguments))
-            reply |= self.give(result, tensors, tensors)
-        except Failed as failed:
-            reply["error"] = failed.report
-        except BaseException as error:
-            reply["error"] = self._described(error)
-        finally:
-            self.session.noop = False
-        reply |= {"compiles": [_short(c) for c in self.session.compiles[:TARGETS]]} | seen.report()
-        return reply | {"launches": len(self.session.launches) - before}
 
     def bound(self, request: Message, arguments: list[Any]) -> Callable[[], Any]:
         assert self.function is not None
@@ -164,13 +150,18 @@ class Sandbox:
         def place(flat: torch.Tensor) -> torch.Tensor:
             fresh = self.session.to_device(flat)
             if places is not None:
-                fresh = next(free).copy_(fresh)
+                # By way of `data`, so that the tensor's version does not tell.
+                old = next(free)
+                old.data.copy_(fresh)
+                fresh = old
             self.held.append(fresh)
             return fresh
 
         return [self.inputs.read(node, place) for node in (*request["args"], *request["kwargs"].values())]
 
-    def _described(self, error: BaseException) -> dict[str, Any]:
+    def described(self, error: BaseException) -> dict[str, Any]:
+        if isinstance(error, Failed):
+            return error.report
         report = describe(error, self.box)
         if self.compiling and report["kind"] == "runtime_error":
             report["kind"] = "compile_error"
@@ -191,11 +182,22 @@ class Sandbox:
 
         JITFunction._do_compile = watched
 
+    def compiles(self) -> list[dict[str, Any]]:
+        return [_short(c) for c in self.session.compiles[:TARGETS]]
+
+    def outputs_in(self, result: Any) -> list[torch.Tensor]:
+        """The tensors of a result, which must be plain ones."""
+        outputs = list(tensors_in(result))
+        for output in outputs:
+            if type(output) not in self.kinds:
+                raise Failed("wrong_dtype", f"an output is a {type(output).__name__[:80]} where a plain tensor is expected")
+        return outputs
+
     def give(self, result: Any, tensors: list[torch.Tensor], after: list[torch.Tensor]) -> Message:
         """Writes the result, and the arguments as the call left them, to shared memory."""
         self.outputs.clear()
         device = tensors[0].device.type if tensors else None
-        for tensor in tensors_in(result):
+        for tensor in self.outputs_in(result):
             if device and tensor.device.type != device:
                 raise Failed("device_mismatch", f"an output is on {tensor.device}, the inputs are on {tensors[0].device}")
         try:
@@ -244,7 +246,7 @@ def run(channel: Channel, fd: int, memory: Message, plan: Message, box: Path) ->
         except BaseException as error:
             channel.send({"broken": f"{type(error).__name__}: {error}"[:500]})
             return
-        sandbox = Sandbox(channel, shared, session, box)
+        sandbox = Sandbox(channel, shared, session, box, plan["mode"] == "device")
         sandbox.watch_compiler()
         channel.send({"ready": True})
         sandbox.serve()

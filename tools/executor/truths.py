@@ -1,12 +1,19 @@
 """What the judge knows of a task's cases: their inputs, drawn from the seed, and the right answers, kept for the next candidate."""
 
+import contextlib
 from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from benchmark import oracle
 from benchmark.task import Arguments, Oracle, Task
+from tools.executor.aliasing import overlaps
+from tools.executor.arguments import tensors_in
+from tools.executor.aten import COPIES, FREE, MOVES
 
 CACHE_BYTES = 2 << 30
 DRAWN = 4
@@ -16,12 +23,26 @@ Key = tuple[str, str, int]
 """Digest of the task, case, seed."""
 
 
+class TaskFault(Exception):
+    """The task's own code failed: a generator, the reference, a checker."""
+
+
+@dataclass(frozen=True)
+class Truth:
+    """The right answer, and the operators that only move elements by which the reference finds it; copies count as such where it does
+    nothing else.
+    """
+
+    oracle: Oracle
+    moves: frozenset[str]
+
+
 class Truths:
     """Inputs are drawn on the CPU, those of timing on `device`; right answers are computed on `device`."""
 
     def __init__(self) -> None:
         self.device = "cpu"
-        self.known: OrderedDict[Key, Oracle] = OrderedDict()
+        self.known: OrderedDict[Key, Truth] = OrderedDict()
         self.bytes = 0
         self.drawn: OrderedDict[Key, Arguments] = OrderedDict()
 
@@ -31,22 +52,32 @@ class Truths:
         if key not in self.drawn:
             # Timed inputs are large: they are drawn where they are used.
             timed = any(c.name == case for c in task.timing)
-            self.drawn[key] = task.case(case).arguments(task.id, seed, self.device if timed else "cpu")
+            with blamed():
+                self.drawn[key] = task.case(case).arguments(task.id, seed, self.device if timed else "cpu")
             if len(self.drawn) > DRAWN:
                 self.drawn.popitem(last=False)
         return self.drawn[key]
 
-    def oracle(self, task: Task, case: str, seed: int) -> Oracle:
+    def truth(self, task: Task, case: str, seed: int) -> Truth:
         key = (task.sha, case, seed)
         if key in self.known:
             self.known.move_to_end(key)
             return self.known[key]
-        truth = oracle.compute(task, self.placed(self.arguments(task, case, seed)))
-        self.known[key] = truth
-        self.bytes += _bytes(truth)
+        arguments = self.placed(self.arguments(task, case, seed))
+        with blamed(), _Names() as used:
+            right = oracle.compute(task, arguments)
+        truth = self.known[key] = Truth(right, used.moves())
+        self.bytes += _bytes(right)
         while self.bytes > CACHE_BYTES and len(self.known) > 1:
-            self.bytes -= _bytes(self.known.popitem(last=False)[1])
+            self.bytes -= _bytes(self.known.popitem(last=False)[1].oracle)
         return truth
+
+    def shared(self, task: Task, case: str, seed: int) -> list[dict[str, Any]]:
+        """What the reference's own outputs share memory with, as `overlaps` tells it."""
+        own = oracle.copied(self.placed(self.arguments(task, case, seed)))
+        with blamed():
+            outputs = oracle.flattened(task.reference(**own))
+        return overlaps(outputs, list(tensors_in(own)), [])
 
     def placed(self, value: Any) -> Any:
         """On `device`."""
@@ -55,6 +86,35 @@ class Truths:
         if isinstance(value, list | tuple):
             return type(value)(self.placed(item) for item in value)
         return value.to(self.device) if isinstance(value, torch.Tensor) else value
+
+
+@contextlib.contextmanager
+def blamed() -> Iterator[None]:
+    """What fails inside is the task's fault; running out of memory is ours."""
+    try:
+        yield
+    except (MemoryError, torch.OutOfMemoryError):
+        raise
+    except Exception as error:
+        raise TaskFault(f"{type(error).__name__}: {error}"[:500]) from error
+
+
+class _Names(TorchDispatchMode):
+    """The operators that run inside, views apart."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: tuple = (), kwargs: dict[str, Any] | None = None) -> Any:
+        if not func.is_view:
+            self.names.add(func.overloadpacket.__name__)
+        return func(*args, **(kwargs or {}))
+
+    def moves(self) -> frozenset[str]:
+        if self.names <= FREE | COPIES:
+            return COPIES
+        return MOVES if self.names <= FREE | COPIES | MOVES else frozenset(self.names & MOVES)
 
 
 def _bytes(truth: Oracle) -> int:

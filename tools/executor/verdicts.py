@@ -20,6 +20,10 @@ class Stop(Exception):
         self.failure = Failure(verdict, message, detail or {})
 
     @classmethod
+    def because(cls, failure: Failure) -> "Stop":
+        return cls(failure.kind, failure.message, failure.detail)
+
+    @classmethod
     def reported(cls, error: Any, **more: Any) -> "Stop":
         """What the sandbox says went wrong."""
         failure = claims.failure(error)

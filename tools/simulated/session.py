@@ -48,6 +48,8 @@ class Session:
         """Which of these are recorded, of `races` and `traffic`; accesses out of bounds always are."""
         self.noop = False
         """Whether launches leave memory as it is."""
+        self.interpreting = False
+        """Whether a kernel runs: what torch computes meanwhile is the device's own work."""
         self.sample: int | None = None
         """How many programs of each launch run; None is all. With a number results are worth nothing: it is for counting."""
         self._built: dict[str, Any] = {}
@@ -190,9 +192,11 @@ class Session:
         if self.noop:
             return
         watcher, ran = launch.watcher(jit, grid, self.watching), 0
+        self.interpreting = True
         try:
             ran = launch.interpret(jit, grid, values, watcher, self.sample)
         finally:
+            self.interpreting = False
             found = watcher.findings()
             self.out_of_bounds += found.out_of_bounds
             self.races += found.races

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from tools.executor.unwritten import Poison
+from tools.executor.watch import Record, Watch
 from tools.executor.wire import DTYPES
 
 HALF = """
@@ -23,13 +24,42 @@ def softmax(input, dim, dtype=None):
 """
 
 
+class Host:
+    interpreting = False
+
+
+def poisoned(seed: int = 0) -> Watch:
+    return Watch(Host(), Poison(seed), Record())
+
+
+def floating(dtype: torch.dtype) -> bool:
+    return dtype.is_floating_point or dtype.is_complex
+
+
 @pytest.mark.parametrize("dtype", DTYPES.values(), ids=str)
 def test_fresh_memory_holds_one_value_of_any_dtype(dtype):
-    with Poison():
+    with poisoned():
         made = torch.empty(3, 5, dtype=dtype)
     first = made.reshape(-1)[:1].view(torch.uint8)
     assert (made.view(torch.uint8).reshape(-1, first.numel()) == first).all()
-    assert bool(made.isnan().all()) if made.is_floating_point() or made.is_complex() else made.ne(0).all()
+    assert bool(made.isnan().all()) if floating(dtype) else made.ne(0).all()
+
+
+@pytest.mark.parametrize("dtype", [d for d in DTYPES.values() if floating(d)], ids=str)
+@pytest.mark.parametrize("seed", [1, 3, 123457])
+def test_odd_seeds_leave_finite_numbers(dtype, seed):
+    with poisoned(seed):
+        made = torch.empty(7, dtype=dtype).to(torch.complex128 if dtype.is_complex else torch.float64)
+    assert bool(made.isfinite().all())
+    assert bool(made.abs().gt(1).all())
+
+
+def test_seeds_leave_different_integers():
+    def made(seed):
+        with poisoned(seed):
+            return torch.empty(1, dtype=torch.int32).item()
+
+    assert len({made(seed) for seed in range(8)}) == 8
 
 
 @pytest.mark.parametrize(
@@ -40,21 +70,23 @@ def test_fresh_memory_holds_one_value_of_any_dtype(dtype):
         lambda x: torch.empty_strided((2, 3), (3, 1)),
         lambda x: torch.empty_permuted((2, 3), (1, 0)),
         lambda x: torch.empty(2, requires_grad=True),
+        lambda x: torch.Tensor(3, 4),
+        lambda x: torch.empty((2, 3), memory_format=torch.contiguous_format),
     ],
 )
 def test_every_way_to_fresh_memory_is_poisoned(make):
-    with Poison():
+    with poisoned():
         assert make(torch.ones(3)).isnan().all()
 
 
 @pytest.mark.parametrize("options", [{"dtype": torch.float4_e2m1fn_x2}, {"device": "meta"}, {"layout": torch.sparse_coo}])
 def test_memory_that_holds_no_result_is_left_alone(options):
-    with Poison():
+    with poisoned():
         assert torch.empty(3, **options).shape == (3,)
 
 
 def test_values_that_were_given_stay():
-    with Poison():
+    with poisoned():
         assert torch.zeros(3).eq(0).all()
         assert torch.ones(3).clone().eq(1).all()
 

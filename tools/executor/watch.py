@@ -1,0 +1,173 @@
+"""What a call does with torch, seen from inside the sandbox: which operators it dispatches on which arguments, and fresh memory.
+
+It is the candidate's process: what is seen here may worsen a verdict and never makes one better.
+"""
+
+from collections.abc import Iterable
+from typing import Any, Protocol, Self
+
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from tools.executor.arguments import tensors_in
+from tools.executor.aten import ALLOCATES, COPIES, FILLS, METADATA, TRANSFER
+from tools.executor.unwritten import Poison
+from tools.executor.zones import Zones
+
+ROWS = 200
+"""Rows of one call; what is beyond them is counted under one name."""
+Sources = frozenset[int]
+Key = tuple[str, Sources, bool]
+
+
+class Record:
+    """Operators by name, by the arguments that their inputs stem from, and whether they copy a whole tensor as it lies (`plain`)."""
+
+    def __init__(self, arguments: Iterable[torch.Tensor] = ()) -> None:
+        self.rows: dict[Key, list[int]] = {}
+        self.sources: dict[int, Sources] = {}
+        """By the address of a storage: the arguments whose values it holds, or holds values made from."""
+        self.geometries = set()
+        for index, tensor in enumerate(arguments):
+            storage = _storage(tensor)
+            self.sources[storage] = self.sources.get(storage, frozenset()) | {index}
+            self.geometries.add(_geometry(tensor))
+
+    def note(self, name: str, read: list[torch.Tensor], made: list[torch.Tensor]) -> None:
+        """One call of an operator that is no view: its inputs, and what it returned or wrote."""
+        fresh = name in ALLOCATES or name in FILLS
+        known = {_storage(tensor) for tensor in read}
+        inputs = read[1:] if name == "copy_" else [] if fresh else read
+        sources = frozenset().union(*(self.sources.get(_storage(tensor), frozenset()) for tensor in inputs))
+        for tensor in made:
+            storage = _storage(tensor)
+            self.sources[storage] = sources if storage not in known else self.sources.get(storage, frozenset()) | sources
+        touched = max((tensor.numel() for tensor in (*read, *made)), default=0)
+        if touched > 1 and name not in METADATA:
+            plain = name in COPIES and all(self._plain(tensor, made) for tensor in inputs)
+            self.add((name, sources, plain), touched)
+
+    def _plain(self, tensor: torch.Tensor, made: list[torch.Tensor]) -> bool:
+        """Whether `made` is `tensor` as it lies: contiguous, or an argument as it was given, and of the same dtype."""
+        return made[0].dtype == tensor.dtype and (tensor.is_contiguous() or _geometry(tensor) in self.geometries)
+
+    def transfer(self, tensor: torch.Tensor) -> None:
+        if tensor.numel() > 1:
+            self.add((TRANSFER, self.sources.get(_storage(tensor), frozenset()), False), tensor.numel())
+
+    def add(self, key: Key, touched: int) -> None:
+        if key not in self.rows and len(self.rows) >= ROWS:
+            key = ("more", frozenset(), False)
+        row = self.rows.setdefault(key, [0, 0, 0])
+        row[0] += 1
+        row[1] = max(row[1], touched)
+        row[2] += touched
+
+    def report(self) -> list[list[Any]]:
+        """Rows `[op, arguments, plain, calls, largest, elements]`."""
+        return [[name, sorted(sources), plain, *numbers] for (name, sources, plain), numbers in self.rows.items()]
+
+
+class Device(Protocol):
+    interpreting: bool
+
+
+class Watch(TorchDispatchMode):
+    """Around a call, or an import: poisons fresh memory, surrounds it with red zones where there are `zones`, records operators."""
+
+    def __init__(self, device: Device, poison: Poison, record: Record, zones: Zones | None = None) -> None:
+        super().__init__()
+        self.device = device
+        self.poison = poison
+        self.record = record
+        self.zones = zones
+        self.functions = _Functions(record)
+
+    def __enter__(self) -> Self:
+        self.functions.__enter__()
+        super().__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        super().__exit__(*error)
+        self.functions.__exit__(*error)
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: tuple = (), kwargs: dict[str, Any] | None = None) -> Any:
+        kwargs = kwargs or {}
+        if self.device.interpreting:
+            return func(*args, **kwargs)
+        if func.namespace not in ("aten", "prim", "prims"):
+            return self._opened(func, args, kwargs)
+        made = func(*args, **kwargs)
+        if not func.is_view:
+            with torch._C.DisableTorchFunction():
+                name = func.overloadpacket.__name__
+                if name in ALLOCATES and isinstance(made, torch.Tensor) and name != "resize_":
+                    made = self._placed(made)
+                elif self.zones and name in FILLS | COPIES and isinstance(made, torch.Tensor) and not name.endswith("_"):
+                    made = self.zones.surround(made, name)
+                if not self.functions.quiet:
+                    self.record.note(name, list(tensors_in([args, kwargs])), list(tensors_in(made)))
+        return made
+
+    def _placed(self, made: torch.Tensor) -> torch.Tensor:
+        if self.zones:
+            made = self.zones.surround(made, "an allocation", copy=False)
+        return self.poison.fill(made)
+
+    def _opened(self, func: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+        """An operator of the candidate's own (`torch.library`): what it does is what counts."""
+        given = next((_DEVICE(t).type for t in tensors_in([args, kwargs])), None)
+        if given is None:
+            return func(*args, **kwargs)
+        key = torch._C._dispatch_key_parse(given.upper())
+        with self:
+            return func._op_dk(key, *args, **kwargs)
+
+
+class _Functions(TorchFunctionMode):
+    """What cannot be seen among operators: values that go to the host, and the operators by which a tensor is printed."""
+
+    def __init__(self, record: Record) -> None:
+        super().__init__()
+        self.record = record
+        self.quiet = False
+
+    def __torch_function__(self, func: Any, types: Any, args: tuple = (), kwargs: dict[str, Any] | None = None) -> Any:
+        quiet, self.quiet = self.quiet, self.quiet or func in _PRINTS
+        try:
+            made = func(*args, **(kwargs or {}))
+        finally:
+            self.quiet = quiet
+        if func in _LEAVES:
+            self._left(args[0], made)
+        elif func in _WRITES and len(args) > _WRITES[func]:
+            self._left(args[_WRITES[func]], args[0])
+        return made
+
+    def _left(self, values: Any, place: Any) -> None:
+        if isinstance(values, torch.Tensor) and not _host(values) and _host(place):
+            with torch._C.DisableTorchFunction():
+                self.record.transfer(values)
+
+
+_T = torch.Tensor
+_DEVICE = torch._C.TensorBase.device.__get__
+"""Of the memory itself, whatever a subclass says."""
+_LEAVES = {_T.cpu, _T.to, _T.type, _T.tolist, _T.numpy, _T.__array__}
+_WRITES = {_T.copy_: 1, _T.__setitem__: 2}
+"""Methods that put values into another tensor, and which argument these are."""
+_PRINTS = {_T.__repr__, _T.__format__}
+
+
+def _host(value: Any) -> bool:
+    return not isinstance(value, torch.Tensor) or value.device.type == "cpu"
+
+
+def _storage(tensor: torch.Tensor) -> int:
+    return tensor.untyped_storage().data_ptr() if tensor.layout is torch.strided else id(tensor)
+
+
+def _geometry(tensor: torch.Tensor) -> tuple[int, torch.Size, tuple[int, ...]]:
+    return tensor.data_ptr(), tensor.shape, tensor.stride()
