@@ -27,6 +27,8 @@ class Executor:
     workers: int | None = None
     gpus: list[int] | int | None = None
     timing: str = "short"
+    baselines: list[str] | str = "eager"
+    profile: str = "roofline"
 
 
 @dataclass

@@ -9,7 +9,12 @@ from tools import platforms
 from tools.executor.local import LocalExecutor
 from tools.settings import Settings
 
-CHOICES = {"sandbox": ("auto", "full", "landlock", "process"), "timing": ("short", "off")}
+CHOICES = {
+    "sandbox": ("auto", "full", "landlock", "process"),
+    "timing": ("short", "off"),
+    "baselines": ("eager", "compile"),
+    "profile": ("off", "roofline", "ncu"),
+}
 PER_GPU = 4
 """Evaluations at once on a real device: one is timed alone, the others compile."""
 PER_WORKER = 4
@@ -31,8 +36,9 @@ class Machine:
     def of(cls, config: RunConfig) -> "Machine":
         wanted = config.executor
         for key, choices in CHOICES.items():
-            if getattr(wanted, key) not in choices:
-                raise unknown(f"executor.{key}", getattr(wanted, key), choices)
+            for value in _listed(getattr(wanted, key)):
+                if value not in choices:
+                    raise unknown(f"executor.{key}", value, choices)
         device = device_of(wanted.device)
         if device.sheet is None:
             raise UserError(f"There is no hardware sheet for {device.name}; known are {', '.join(platforms.names())}.")
@@ -44,6 +50,9 @@ class Machine:
             targets=tuple(wanted.targets) if wanted.targets is not None else platforms.default_targets(),
             sandbox=wanted.sandbox,
             timing=wanted.timing,
+            # Eager torch is what speedups are of, whatever stands beside it.
+            baselines=tuple(dict.fromkeys(["eager", *_listed(wanted.baselines)])),
+            profile=wanted.profile,
         )
         workers = wanted.workers or default_workers(device, gpus)
         return cls(device, device.sheet, settings, workers, config.concurrency or PER_WORKER * workers, gpus)
@@ -55,6 +64,10 @@ class Machine:
 
     def executor(self) -> LocalExecutor:
         return LocalExecutor(workers=self.workers, gpus=self.gpus, sandbox=self.settings.sandbox)
+
+
+def _listed(value: str | list[str]) -> list[str]:
+    return [value] if isinstance(value, str) else value
 
 
 def device_of(wanted: str) -> platforms.Device:
