@@ -36,6 +36,8 @@ class Side:
     """Of a request."""
     flush_us: float = 100.0
     result_bytes: int = 1000
+    slow_first_us: float = 0.0
+    """What it reports, and takes, before it is told to forget anything: while it warms up."""
     sleeps_us: float = 0.0
     """What it waits in addition in short blocks."""
     spread: float = 0.01
@@ -50,6 +52,8 @@ class Side:
         calls = len(request["order"])
         us = (self.warm_us or self.us) if request["warm"] else self.us
         real = us if self.real_us is None else self.real_us
+        if self.slow_first_us and not any(earlier["op"] == "clear" for earlier in self.asked):
+            us = real = self.slow_first_us
         flush = 0.0 if request["warm"] else self.flush_us
         wall = 60.0 + request["stall"] * self.flush_us + calls * (real + flush) + abs(self.rng.gauss(0, self.jitter_us))
         self.clock.now += (wall + (self.sleeps_us if calls == 40 else 0.0)) * 1e-6

@@ -71,6 +71,12 @@ def test_waiting_in_short_blocks_hides_nothing():
     assert size.candidate_us > 300.0
 
 
+def test_slow_warm_up_makes_no_short_blocks():
+    made, size = run(100.0, 10.0, real_us=60.0, slow_first_us=20_000.0)
+    assert made.plan.calls > 20
+    assert size.candidate_us > 50.0
+
+
 def test_noisy_host_makes_the_broker_lenient_not_blind():
     clock = Clock()
     noisy = Side(clock, 400.0, jitter_us=2000.0)
