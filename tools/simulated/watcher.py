@@ -9,7 +9,7 @@ import numpy as np
 from tools.simulated import access
 from tools.simulated.bounds import Bounds
 from tools.simulated.flops import tally
-from tools.simulated.memory import Memory, plain
+from tools.simulated.memory import Memory, Part, plain
 from tools.simulated.races import Races
 from tools.simulated.traffic import Traffic
 
@@ -51,28 +51,34 @@ class Watcher:
         self, kind: str, pointers: np.ndarray, mask: np.ndarray, size: int, values: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray | None]:
         """The plain addresses of an access, and the lanes that leave their tensor's memory, or None where none does."""
+        mask = mask if mask.shape == pointers.shape else np.broadcast_to(mask, pointers.shape)
         whole = bool(mask.all())
-        active = pointers.reshape(-1) if whole else pointers[np.broadcast_to(mask, pointers.shape)]
+        active = pointers.reshape(-1) if whole else pointers[mask]
         if active.size == 0:
             return plain(pointers), None
         parts, lost = self.memory.resolve(active, size)
-        if self._instruments and parts:
+        if self._instruments:
             if values is not None:
                 values = np.ascontiguousarray(np.broadcast_to(values, pointers.shape))
-                values = values.reshape(-1) if whole else values[np.broadcast_to(mask, pointers.shape)]
+                values = values.reshape(-1) if whole else values[mask]
             for part in parts:
-                own = values if values is None or part.lanes is None else values[part.lanes]
-                seen = access.make(kind, part.place, part.offsets, size, own)
-                for instrument in self._instruments:
-                    instrument.note(seen)
-        if lost is None:
-            return plain(pointers), None
+                self._tell(kind, part, size, values)
+        return plain(pointers), None if lost is None else self._lose(kind, active, mask, lost)
+
+    def _tell(self, kind: str, part: Part, size: int, values: np.ndarray | None) -> None:
+        own = values if values is None or part.lanes is None else values[part.lanes]
+        seen = access.make(kind, part.place, part.offsets, size, own)
+        for instrument in self._instruments:
+            instrument.note(seen)
+
+    def _lose(self, kind: str, active: np.ndarray, mask: np.ndarray, lost: np.ndarray) -> np.ndarray:
+        """Reports lanes that leave their tensor's memory; where they are in the block."""
         place, address = self.memory.owner(int(active[lost][0]))
         name, index = (place.name, place.index(address)) if place else ("", 0)
         self._bounds.note(kind, name, index, list(self._program), int(lost.sum()))
-        bad = np.zeros(pointers.shape, bool)
-        bad[np.broadcast_to(mask, pointers.shape)] = lost
-        return plain(pointers), bad
+        bad = np.zeros(mask.shape, bool)
+        bad[mask] = lost
+        return bad
 
     def outside_block(self, indices: np.ndarray) -> None:
         """Lanes of a gather within a block that are outside it."""
