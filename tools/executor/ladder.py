@@ -1,9 +1,10 @@
 """The timing stage (device mode): the task's ladder of sizes under the GPU's lock."""
 
+import contextlib
 import os
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from tools.executor.channel import Message
 from tools.executor.ratios import geometric, mean
 from tools.executor.surroundings import Surroundings
 from tools.executor.timing import FRESH_RATIO, METHOD, SETS, Contest, Side, Untimed
+from tools.executor.trials import Trials
 from tools.executor.verdicts import Stop
 from tools.roofline import MARGIN
 
@@ -62,16 +64,26 @@ class Ladder:
         self.course.judge({"op": "rest"})
 
     def _timed(self, cases: list[Message]) -> None:
-        """All sizes in one window; the one that comes last, drawn by chance, is looked at more closely."""
+        """All sizes in one window, in an order drawn by chance; the last one is looked at more closely."""
         self.course.reopen()
         self._prepare(cases)
-        with self.course.gpu(shared=False):
-            begun = self.clock()
-            try:
-                self._all(self.rng.sample(cases, len(cases)))
-            finally:
-                self.course.record.resources["gpu_s"] = round(self.clock() - begun, 3)
+        order = self.rng.sample(cases, len(cases))
+        with self._locked():
+            self._all(order)
+        self._right_after()
+        with self._locked():
+            self._alone(order[-1])
         self.course.record.timing = self._timing([case["name"] for case in cases])
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        """The GPU for this timing alone; the seconds go to its account."""
+        with self.course.gpu(shared=False):
+            begun, resources = self.clock(), self.course.record.resources
+            try:
+                yield
+            finally:
+                resources["gpu_s"] = round(resources.get("gpu_s", 0.0) + self.clock() - begun, 3)
 
     def _prepare(self, cases: list[Message]) -> None:
         """What does not need the GPU alone: how fast it can be, floors, compiled baselines."""
@@ -95,17 +107,14 @@ class Ladder:
                 return
 
     def _all(self, order: list[Message]) -> None:
-        """The sizes under the GPU's lock, and on the last of them the baseline against itself and alone."""
+        """Every size, and on the last one the baseline against itself; what is loaded for that stays."""
         self.share_s = self.course.settings.timing_s / len(order)
         self.surroundings.look("before")
         for case in order:
-            self._size(case)
-            if case is order[-1]:
-                self.self_ratio = self.contests[case["name"]].self_ratio()
-                self._right_after()
-                self._alone(case)
             self.course.judge({"op": "rest"})
+            self._size(case)
             self.surroundings.look(case["name"])
+        self.self_ratio = self.contests[order[-1]["name"]].self_ratio()
 
     def _size(self, case: Message) -> None:
         """One size; once more, on new values, if something speaks against the candidate. What does so twice stands."""
@@ -159,12 +168,9 @@ class Ladder:
     def _right_after(self) -> None:
         """A correctness case once more: who is right while it is watched may be wrong when it has run often."""
         case = self.rng.choice([c for c in self.course.cases["cases"] if not c["held_out"]])
-        layout = self.course.judge({"op": "inputs", "case": case["name"], "seed": self.rng.randrange(SEEDS)})
-        request = {"op": "call", "args": layout["args"], "kwargs": layout["kwargs"], "again": False, "noop": False}
-        answer = self.course.ask(request, self.course.settings.case_s)
-        found = self.course.judge({"op": "check", "result": answer.get("result"), "after": answer.get("after")})
-        if not found["ok"]:
-            raise Stop(found["kind"], f"right before timing and wrong after it: {found['message']}", {"case": case["name"]})
+        outcome = Trials(self.course).call(case, self.rng.randrange(SEEDS))
+        if failure := outcome.failure or outcome.foul:
+            raise Stop(failure.kind, f"right before timing and not after it: {failure.message}", failure.detail)
 
     def _alone(self, case: Message) -> None:
         """The baseline when the candidate's process is gone: what that one left running must not have slowed it down."""
