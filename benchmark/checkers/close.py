@@ -83,8 +83,13 @@ class Budget:
 
 def typical(expected: Tensor, axis: int | None) -> Tensor:
     """mean|expected| over `axis`, or over everything; infinities and NaN count as zero."""
-    if not bool(expected.isfinite().all()):
-        expected = expected.nan_to_num(0.0, 0.0, 0.0)
-    if axis is None or expected.dim() == 0:
-        return (torch.linalg.vector_norm(expected, ord=1) / max(1, expected.numel())).reshape(1)
-    return torch.linalg.vector_norm(expected, ord=1, dim=axis, keepdim=True) / max(1, expected.shape[axis])
+    if expected.numel() == 0:
+        return expected.new_zeros(1)
+    axis = None if axis is None or expected.dim() == 0 else axis % expected.dim()
+    sums = [
+        torch.linalg.vector_norm(piece.nan_to_num(0.0, 0.0, 0.0), ord=1, dim=axis, keepdim=axis is not None)
+        for piece, _ in pieces(expected)
+    ]
+    if axis is None:
+        return (torch.stack(sums).sum() / expected.numel()).reshape(1)
+    return (torch.cat(sums) if axis else torch.stack(sums).sum(0)) / expected.shape[axis]
