@@ -9,6 +9,7 @@ MI300X = HardwareSheet(
     name="AMD Instinct MI300X",
     target="hip:gfx942",
     multiprocessors=304,
+    clock_hz=2.1e9,
     memory_bytes=192 << 30,
     memory_bandwidth=5.325e12,
     peak_flops={

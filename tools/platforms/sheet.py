@@ -13,6 +13,8 @@ class HardwareSheet:
     """What the compiler builds for, for example `cuda:90`."""
     multiprocessors: int
     """Streaming multiprocessors or compute units."""
+    clock_hz: float
+    """The boost clock, at which the peak figures hold."""
     memory_bytes: int
     memory_bandwidth: float
     peak_flops: dict[str, float]

@@ -11,14 +11,13 @@ import numpy as np
 import torch
 import triton.language as tl
 import triton.runtime.interpreter as interpreter
-import triton.runtime.jit as jit_runtime
 from triton.runtime.jit import JITFunction
 
 from tools import platforms
 from tools.simulated import language
 from tools.simulated.budget import budget
 from tools.simulated.builder import builder, semantic
-from tools.simulated.errors import CompileFailed, HostPointer, LaunchFailed, Unsupported
+from tools.simulated.errors import HostPointer, LaunchFailed, Unsupported
 from tools.simulated.flops import tally
 from tools.simulated.ordering import uses_old_values
 from tools.simulated.tensor import SimTensor, tensors
@@ -29,8 +28,6 @@ MOST_PROGRAMS = 4096
 _MOST_YZ = 65535
 _SAMPLE_S = 0.25
 """Seconds after which no further program of a sample is begun."""
-_MOST_RULE = 1500
-"""Characters of a compiler's message that are kept."""
 
 
 @dataclass
@@ -61,33 +58,6 @@ def check_memory(args: tuple, kwargs: dict[str, Any]) -> None:
         for tensor in tensors(getattr(value, "base", value)):
             if not isinstance(tensor, SimTensor):
                 raise HostPointer(f"Pointer argument (at {index}) cannot be accessed from Triton (cpu tensor?)", argument=index)
-
-
-def refused(jit: JITFunction, target: str, error: Exception) -> CompileFailed | LaunchFailed:
-    """The compiler's error, cut to line, rule and type; what fails before the compiler is asked is a failed launch."""
-    if not any(frame.name == "_do_compile" for frame in traceback.extract_tb(error.__traceback__)):
-        message = str(error).replace("dynamic_func()", f"{jit.__name__}()")
-        return LaunchFailed(message, kernel=jit.__name__, type=type(error).__name__)
-    while isinstance(cause := error.__cause__, Exception) and type(cause).__module__.startswith("triton"):
-        error = cause
-    rule = str(getattr(error, "error_message", None) or error.__cause__ or error).partition("Repro command:")[0].strip()[:_MOST_RULE]
-    name = type(error.__cause__ or error).__name__
-    line, text = _place(jit, getattr(error, "src", ""), getattr(getattr(error, "node", None), "lineno", None))
-    where = f" at line {line}" if line else ""
-    message = f"{jit.__name__} does not compile for {target}{where}: {rule.splitlines()[0] if rule else name}"
-    return CompileFailed(message, target=target, kernel=jit.__name__, line=line, source=text, rule=rule, type=name)
-
-
-def _place(jit: JITFunction, source: str, line: int | None) -> tuple[int | None, str]:
-    """The line in the candidate's file and its text, for a line of the source of a kernel or of a function that it calls."""
-    if line is None or not source:
-        return None, ""
-    text = source.splitlines()[line - 1].strip()
-    known = [jit, *(f for f in vars(jit_runtime).get("_triton_jit_function_registry", {}).values() if f.src == source)]
-    owner = next((f for f in known if f.src == source), None)
-    if owner is None:
-        return None, text
-    return language.first_line(owner) + line - 1, text
 
 
 def grid_of(grid: Any, jit: JITFunction) -> tuple[int, int, int]:

@@ -21,6 +21,7 @@ from tools.simulated.builder import builder
 from tools.simulated.driver import SimDriver
 from tools.simulated.errors import CompileFailed, DeviceMismatch, LaunchFailed
 from tools.simulated.patches import Patches
+from tools.simulated.refusal import refused
 from tools.simulated.tensor import SimMode, SimTensor, raw, simulated
 from tools.simulated.watcher import KINDS
 
@@ -180,7 +181,7 @@ class Session:
         except MemoryError:
             raise
         except Exception as error:
-            failed = launch.refused(jit, log.target, error)
+            failed = refused(jit, log.target, error)
             log.error = failed.message
             raise failed from error
         finally:

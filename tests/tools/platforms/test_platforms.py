@@ -15,6 +15,9 @@ def test_a_sheet_is_plausible_and_names_its_source(name: str) -> None:
     assert sheet.max_threads_per_block <= sheet.max_threads_per_multiprocessor
     assert sheet.peak_flops["float64"] < sheet.peak_flops["float32"] < sheet.peak_flops["tensorfloat32"] < sheet.peak_flops["bfloat16"]
     assert sheet.max_threads_per_multiprocessor % sheet.warp_size == 0
+    lanes = sheet.peak_flops["float32"] / (2 * sheet.multiprocessors * sheet.clock_hz)
+    assert lanes == pytest.approx(round(lanes), rel=0.001)
+    assert round(lanes) in (64, 128)
     assert 1e12 < sheet.memory_bandwidth < 1e13
     assert sheet.l2_bytes < sheet.memory_bytes
     assert str(platforms.gpu_target(sheet.target).arch) == sheet.arch
