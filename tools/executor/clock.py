@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from tools.executor.arguments import tensors_in
+from tools.executor.unwritten import Poison
 
 RESOLUTION = "device events (resolution about 0.5 us)"
 PLACES = 32
@@ -145,10 +146,7 @@ def _home(tensor: torch.Tensor) -> int:
 def _spoil(tensor: torch.Tensor) -> None:
     # What has no fill, or overlaps itself, stays as it is.
     with torch.inference_mode(), contextlib.suppress(RuntimeError):
-        if tensor.dtype.is_floating_point or tensor.dtype.is_complex:
-            tensor.fill_(math.nan)
-        else:
-            tensor.fill_(True if tensor.dtype is torch.bool else torch.iinfo(tensor.dtype).max)
+        Poison().fill(tensor)
 
 
 def places_for(buffers: Sequence[torch.Tensor], flush_bytes: int) -> int:

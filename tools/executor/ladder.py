@@ -14,7 +14,7 @@ from tools.executor.ratios import geometric, mean
 from tools.executor.surroundings import Surroundings
 from tools.executor.timing import FRESH_RATIO, METHOD, SETS, Contest, Side, Untimed
 from tools.executor.trials import Trials
-from tools.executor.verdicts import Stop
+from tools.executor.verdicts import OURS, Stop
 from tools.roofline import MARGIN
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ SLOWED = 1.05
 """So many times as long the baseline may take beside the candidate as alone."""
 SELF = (0.98, 1.02)
 TRIES = 2
-FORGIVEN = frozenset({"task_invalid", "oom"})
+FORGIVEN = OURS | {"oom"}
 """What stops timing and says nothing against a candidate that was right: many results are kept at a time."""
 
 
@@ -60,7 +60,8 @@ class Ladder:
             if stop.failure.kind not in FORGIVEN:
                 self.course.judge({"op": "rest"})
                 raise
-            record.no_timing = f"timing failed: {stop.failure.message}"
+            trace = str(stop.failure.detail.get("traceback", "")).strip().splitlines()[-5:-1]
+            record.no_timing = " ".join([f"timing failed: {stop.failure.message}", *map(str.strip, trace)])
         self.course.judge({"op": "rest"})
 
     def _timed(self, cases: list[Message]) -> None:
