@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from benchmark.console import show
 from benchmark.errors import UserError
 from tools import platforms
-from tools.executor import keeper, syscalls
+from tools.executor import syscalls, witness
 
 PACKAGES = ("torch", "triton", "numpy", "langgraph", "openai", "anthropic", "litellm")
 KEY = re.compile(r"(^|_)(API_KEY|KEY|TOKEN|SECRET)$")
@@ -54,7 +54,8 @@ def _simulated() -> str:
 
 
 def _isolation() -> Iterator[str]:
-    level, tried = keeper.strongest("auto", platforms.nodes())
+    walls, tried = witness.strongest("auto", platforms.nodes())
+    level = walls.level if walls else None
     yield f"isolation: {level or 'none; only with sandbox=process'} (Landlock ABI {syscalls.landlock_abi()}, uid {os.getuid()})"
     for name, found in tried.items():
         if isinstance(found, dict):

@@ -36,16 +36,18 @@ def readable(fds: Sequence[int], seconds: float) -> list[int]:
 class Channel:
     """One end of a pair of connected sockets that keeps the bounds of messages."""
 
-    def __init__(self, sock: socket.socket):
+    def __init__(self, sock: socket.socket, most_fds: int = MAX_FDS):
+        """Of the descriptors that come with a message at most `most_fds` are taken, the kernel drops the others."""
         self.sock = sock
+        self.most_fds = most_fds
         self.fds: list[int] = []
         """Descriptors that came with the last message; the receiver owns them."""
 
     @classmethod
-    def pair(cls) -> tuple["Channel", socket.socket]:
+    def pair(cls, most_fds: int = MAX_FDS) -> tuple["Channel", socket.socket]:
         """Our end, and the socket to hand to the other process."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        return cls(ours), theirs
+        return cls(ours, most_fds), theirs
 
     @classmethod
     def inherited(cls, fd: int) -> "Channel":
@@ -66,7 +68,7 @@ class Channel:
     def receive(self) -> Message:
         """The next message; blocks. Raises `Closed` or `Malformed`."""
         try:
-            data, self.fds, flags, _ = socket.recv_fds(self.sock, LIMIT, MAX_FDS)
+            data, self.fds, flags, _ = socket.recv_fds(self.sock, LIMIT, self.most_fds)
         except ConnectionResetError as gone:
             raise Closed from gone
         if not data:

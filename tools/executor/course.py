@@ -14,7 +14,6 @@ from tools.executor import compiled
 from tools.executor.adversarial import Adversarial
 from tools.executor.channel import Malformed, Message
 from tools.executor.correctness import Correctness
-from tools.executor.isolation import LAYERS
 from tools.executor.ladder import Ladder
 from tools.executor.lock import gpu_lock
 from tools.executor.modelling import Modelling
@@ -89,7 +88,7 @@ class Course:
         found = worker.isolation["tried"][level]
         record.isolation = {
             "level": level,
-            "layers": list(LAYERS[level]),
+            "layers": worker.isolation["layers"],
             "denied": sorted(name for name, denied in found.items() if denied),
         }
         record.platform, record.device = worker.describe(record.mode)

@@ -1,49 +1,75 @@
 """The keeper: one trusted process beside every sandbox, forked from the zygote before the candidate's code is anywhere.
 
-It sets the walls up, forks the sandbox, tells the broker its pid and how it ended, and leaves nothing of it alive. When the
-broker is gone, so is the sandbox.
+It sets the walls up, forks the sandbox, watches what it uses, tells the broker how it ended, and leaves nothing of it alive. When
+the broker is gone, so is the sandbox.
 """
 
 import contextlib
-import itertools
 import os
 import shutil
 import signal
 import socket
 import sys
 import tempfile
-from collections.abc import Iterable
+import time
 from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from typing import NoReturn, TextIO
 
-from tools.executor import isolation, sandbox, syscalls
+from tools.executor import isolation, limits, sandbox, syscalls, witness
 from tools.executor.channel import Channel, Closed, Message, readable
+from tools.executor.isolation import Walls
 
-ADDRESS_SPACE = 6 << 30
-"""Bytes of address space in simulated mode. A real device maps far more than it uses."""
-FOREVER_S = 1e6
+TICK_S = 0.05
+"""Between two looks at what the sandbox uses."""
+SWEEP_S = 5.0
 
 
-def keep(request: Message, fds: list[int]) -> NoReturn:
-    """Runs in a fresh fork of the zygote. `fds`: broker's line to the keeper, sandbox's line, memory, stdout, stderr."""
+def launch(request: Message, fds: list[int], walls: Walls) -> int:
+    """Forks a keeper, which answers on the first of `fds`; returns its pid.
+
+    `fds`: broker's line to the keeper, sandbox's line, memory, stdout, stderr. It is for the parent to say which user a
+    new user namespace has.
+    """
+    isolation.survey()
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    pid = os.fork()
+    if pid == 0:
+        try:
+            keep(request, fds, walls, theirs)
+        finally:
+            os._exit(1)
+    theirs.close()
+    with ours:
+        if ours.recv(1):
+            isolation.map_identity(pid, walls.identity(pid))
+            ours.send(b"m")
+    return pid
+
+
+def keep(request: Message, fds: list[int], walls: Walls, parent: socket.socket) -> NoReturn:
+    """Runs in a fresh fork of the zygote until the sandbox has ended."""
+    _only([0, 1, 2, *fds, parent.fileno()])
     line = Channel.inherited(fds[0])
     os.setsid()
     syscalls.adopt_orphans()
-    full = request["level"] == "full"
-    box = None if full else Path(tempfile.mkdtemp(prefix="kernelwright-box-"))
+    identity = walls.identity(os.getpid())
+    box = None if walls.level == "full" else Path(tempfile.mkdtemp(prefix="kernelwright-box-"))
     try:
-        if full:
+        if box is None:
             isolation.enter_namespaces()
+            parent.send(b"n")
+            parent.recv(1)
+        elif walls.drop:
+            os.chown(box, *identity)
+        parent.close()
         pid = os.fork()
         if pid == 0:
-            _sandbox(request, fds[1:], box)
-        _close(fds[1:])
-        with contextlib.suppress(Closed):
-            line.send({"pid": pid})
-        status, usage = _wait(line, pid)
+            _sandbox(request, fds[1:], walls, identity, box)
+        _only([0, 1, 2, fds[0]])
+        status, usage, over = _wait(line, pid, limits.Meter(limits.MEMORY[request["plan"]["mode"]], box))
         _sweep()
         with contextlib.suppress(Closed):
-            line.send({"exit": os.waitstatus_to_exitcode(status), "max_rss": usage})
+            line.send({"exit": os.waitstatus_to_exitcode(status), "max_rss": usage, "over": over})
     except OSError as error:
         with contextlib.suppress(Closed):
             Channel.inherited(fds[1]).send({"broken": str(error)})
@@ -53,58 +79,81 @@ def keep(request: Message, fds: list[int]) -> NoReturn:
         os._exit(0)
 
 
-def _wait(line: Channel, pid: int) -> tuple[int, int]:
-    """Until the sandbox ends, or until the broker has hung up, which kills it. Returns wait status and max RSS in KiB."""
-    watch = os.pidfd_open(pid)
-    if watch not in readable([watch, line.fileno()], FOREVER_S):
+def _wait(line: Channel, pid: int, meter: limits.Meter) -> tuple[int, int, str | None]:
+    """Until the sandbox ends, uses too much or is to be killed, which the broker says by a word or by hanging up.
+
+    Returns wait status, max RSS in KiB, and what was used too much of.
+    """
+    watch, over = os.pidfd_open(pid), None
+    while not (ready := readable([watch, line.fileno()], TICK_S)) and not over:
+        over = meter.over()
+    if watch not in ready:
         os.kill(pid, signal.SIGKILL)
     os.close(watch)
     _, status, usage = os.wait4(pid, 0)
-    return status, usage.ru_maxrss
+    return status, usage.ru_maxrss, over
 
 
 def _sweep() -> None:
-    """Kills what outlived the sandbox. In a pid namespace nothing does."""
-    while True:
-        try:
-            children = Path("/proc/thread-self/children").read_text().split()
-            for child in children:
-                os.kill(int(child), signal.SIGKILL)
-            os.waitpid(-1, 0)
-        except (ChildProcessError, ProcessLookupError):
-            return
-        except OSError:
-            return
+    """Kills what outlived the sandbox. In a pid namespace nothing does.
+
+    The dead are left unburied until all are dead: they still count as processes, so that a fork bomb runs against its limit.
+    """
+    deadline = time.monotonic() + SWEEP_S
+    while (alive := [pid for pid in limits.below(os.getpid()) if _alive(pid)]) and time.monotonic() < deadline:
+        for pid in alive:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, 0 if time.monotonic() < deadline else os.WNOHANG)[0]:
+            pass
 
 
-def _close(fds: Iterable[int]) -> None:
-    for fd in set(fds):
-        os.close(fd)
-
-
-def _sandbox(request: Message, fds: list[int], box: Path | None) -> NoReturn:
-    channel = Channel.inherited(fds[0])
+def _alive(pid: int) -> bool:
     try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def _sandbox(request: Message, fds: list[int], walls: Walls, identity: tuple[int, int], box: Path | None) -> NoReturn:
+    channel = Channel.inherited(fds[0])
+    plan = request["plan"]
+    try:
+        limits.first_to_go()
+        processes = _processes(walls, request.get("processes", limits.PROCESSES))
+        if box is None:
+            box = isolation.mount_private(identity)
+        elif walls.drop:
+            isolation.drop_identity(identity)
+        elif walls.level != "process":
+            syscalls.drop_capabilities()
         syscalls.die_with_parent()
-        box = isolation.mount_private() if box is None else box
         isolation.private_environment(box)
         tempfile.tempdir = os.environ["TMPDIR"]
         _standard_streams(*fds[2:4])
-        _only(fds[:2])
-        isolation.limit(ADDRESS_SPACE if request["plan"]["mode"] == "simulated" else None)
-        if request["level"] != "process":
-            isolation.restrict(box, request["devices"], request["level"] == "full")
+        _only([0, 1, 2, *fds[:2]])
+        limits.set_limits(limits.ADDRESS_SPACE if plan["mode"] == "simulated" else None, processes)
+        if walls.level != "process":
+            isolation.restrict(walls, box)
         _forget_ourselves()
+        if "witness" in request:
+            channel.send(witness.testify(request, box))
+            os._exit(0)
+        # A child of the candidate must not answer in its place by accident.
+        os.register_at_fork(after_in_child=channel.close)
     except BaseException as error:
         channel.send({"broken": f"{type(error).__name__}: {error}"[:500]})
         os._exit(3)
-    if "witness" in request:
-        channel.send({"witness": isolation.witness(**request["witness"])})
-        os._exit(0)
     try:
-        sandbox.run(channel, fds[1], request["memory"], request["plan"], box)
+        sandbox.run(channel, fds[1], request["memory"], plan, box)
     finally:
         os._exit(4)
+
+
+def _processes(walls: Walls, most: int) -> int:
+    """The kernel counts by user: in a user namespace and for a uid of its own only what is the sandbox's."""
+    return most if walls.level == "full" or walls.drop else most + limits.tasks_of(os.getuid())
 
 
 def _standard_streams(out: int, err: int) -> None:
@@ -120,9 +169,12 @@ def _text_stream(fd: int) -> TextIO:
 
 
 def _only(kept: list[int]) -> None:
-    """Closes every descriptor but the standard streams and those that are kept."""
-    for low, high in itertools.pairwise([2, *sorted(kept), 1 << 16]):
-        os.closerange(low + 1, high)
+    """Closes every descriptor but these."""
+    first = 0
+    for fd in [*sorted(set(kept)), 1 << 20]:
+        if first < fd:
+            os.closerange(first, fd)
+        first = fd + 1
 
 
 def _forget_ourselves() -> None:
@@ -131,43 +183,3 @@ def _forget_ourselves() -> None:
     sys.path[:] = [p for p in sys.path if (p and str(Path(p).resolve()) != root) or "site-packages" in p]
     for name in [n for n in sys.modules if n.partition(".")[0] == "benchmark"]:
         del sys.modules[name]
-
-
-def strongest(wanted: str, devices: list[str]) -> tuple[str | None, dict[str, Any]]:
-    """The level to use (None where it cannot be had), and for each level that was tried what was denied or why it failed.
-
-    `auto` never chooses `process`.
-    """
-    tried: dict[str, Any] = {}
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        for level in isolation.LEVELS[:2] if wanted == "auto" else (wanted,):
-            tried[level] = found = probe(level, devices, server.getsockname()[1])
-            if isinstance(found, dict) and (level == "process" or all(found.values())):
-                return level, tried
-    return None, tried
-
-
-def probe(level: str, devices: list[str], port: int) -> dict[str, bool] | str:
-    """Tries a level out with a sandbox that only does what must be denied: what was denied, or why the level cannot be had."""
-    line, line_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    control, control_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    null = os.open(os.devnull, os.O_WRONLY)
-    request = {
-        "level": level, "devices": devices, "plan": {"mode": "device"},
-        "witness": {"port": port, "outsider": os.getpid(), "outside": tempfile.gettempdir()},
-    }  # fmt: skip
-    pid = os.fork()
-    if pid == 0:
-        keep(request, [line_end.fileno(), control_end.fileno(), null, null, null])
-    line_end.close()
-    control_end.close()
-    try:
-        answer = Channel(control).receive()
-        return answer.get("witness") or str(answer.get("broken"))
-    except Closed:
-        return "the namespaces cannot be entered"
-    finally:
-        os.waitpid(pid, 0)
-        line.close()
-        control.close()
-        os.close(null)

@@ -2,13 +2,13 @@
 
 import contextlib
 import os
-import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from tools.executor.channel import Channel, Closed, Malformed, Message, readable
 
 LOG_BYTES = 16384
+KILL_S = 10.0
 COMPILATIONS, COMPILING_S = 64, 180.0
 """Compilations per request, and their seconds in a sandbox's life, that get time of their own: the sandbox announces them, so they are
 not to be believed without end."""
@@ -19,11 +19,16 @@ class Hung(Exception):
 
 
 class Died(Exception):
-    """The sandbox ended before it answered. `code` as in `subprocess`: negative for a signal; None where it had hung up and was killed."""
+    """The sandbox ended before it answered.
 
-    def __init__(self, code: int | None):
+    `code` as in `subprocess`: negative for a signal; None where it had hung up and was killed. `over`: what it used too much of
+    (memory, disk), where the keeper ended it for that.
+    """
+
+    def __init__(self, code: int | None, over: str | None = None):
         super().__init__(code)
         self.code = code
+        self.over = over
 
 
 class Cancelled(Exception):
@@ -68,12 +73,12 @@ class RemoteSandbox:
         self.fd = fd
         self.memory = memory
         self.hello: Message | None = None
-        self.control, self.control_end = Channel.pair()
+        self.control, self.control_end = Channel.pair(most_fds=0)
         self.line, self.line_end = Channel.pair()
         self.logs = {"stdout": Log(), "stderr": Log()}
         self.cancelled = cancelled
-        self.pid: int | None = None
         self.exit: int | None = None
+        self.over: str | None = None
         self.ended = False
         self.max_rss = 0
         self.number = 0
@@ -151,31 +156,27 @@ class RemoteSandbox:
         return None
 
     def _death(self) -> Died:
-        self._hear(0.5, lambda: self.ended)
-        died = Died(self.exit)
+        self._hear(0.5)
+        died = Died(self.exit, self.over)
         self.kill()
         return died
 
-    def _hear(self, seconds: float, enough: Callable[[], bool]) -> None:
-        """Reads what the keeper says, until it is enough."""
-        deadline = time.monotonic() + seconds
-        while not enough() and not self.ended and readable([self.line.fileno()], deadline - time.monotonic()):
-            try:
-                message = self.line.receive()
-            except Closed:
-                self.ended = True
-                return
-            self.pid = message.get("pid", self.pid)
-            if "exit" in message:
-                self.exit, self.max_rss, self.ended = message["exit"], message["max_rss"], True
+    def _hear(self, seconds: float) -> None:
+        """Waits for the keeper to say that the sandbox has ended."""
+        if self.ended or not readable([self.line.fileno()], seconds):
+            return
+        self.ended = True
+        with contextlib.suppress(Closed):
+            message = self.line.receive()
+            self.exit, self.max_rss, self.over = message["exit"], message["max_rss"], message["over"]
 
     def kill(self) -> None:
-        """Kills the whole tree; the keeper reports when nothing is left."""
-        self._hear(5.0, lambda: self.pid is not None)
-        if not self.ended and self.pid is not None:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(self.pid, signal.SIGKILL)
-        self._hear(5.0, lambda: self.ended)
+        """Has the keeper kill the whole tree; it reports when nothing is left."""
+        if self.ended:
+            return
+        with contextlib.suppress(Closed):
+            self.line.send({"kill": True})
+        self._hear(KILL_S)
 
     def close(self) -> None:
         """Ends the sandbox if it lives, and frees every descriptor."""

@@ -10,9 +10,15 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 NEWNS, NEWIPC, NEWUSER, NEWPID, NEWNET, NEWUTS = 0x00020000, 0x08000000, 0x10000000, 0x20000000, 0x40000000, 0x04000000
 MS_NOSUID, MS_NODEV, MS_BIND, MS_REC, MS_PRIVATE = 2, 4, 4096, 16384, 1 << 18
-_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS, _PR_SET_DUMPABLE = 1, 36, 38, 4
-_MOUNT_SETATTR, _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 442, 444, 445, 446
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_SECCOMP, _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 1, 4, 22, 36, 38
+_PR_SET_KEEPCAPS, _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE = 8, 47, 2
+_SECCOMP_MODE_FILTER, _CAPABILITY_VERSION_3 = 2, 0x20080522
+SEARCH = 1 << 2
+"""The capability to search and read directories whatever their modes say."""
+# These numbers are the same on every architecture that Triton runs on.
+_OPEN_TREE, _MOVE_MOUNT, _MOUNT_SETATTR, _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 428, 429, 442, 444, 445, 446
 _AT_FDCWD, _AT_RECURSIVE, _MOUNT_ATTR_RDONLY = -100, 0x8000, 1
+_OPEN_TREE_CLONE, _OPEN_TREE_CLOEXEC, _MOVE_MOUNT_FROM_FD = 1, os.O_CLOEXEC, 4
 
 # Landlock's file rights (linux/landlock.h); the later ones exist from ABI 2 (refer), 3 (truncate) and 5 (ioctl on devices) on.
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
@@ -44,6 +50,16 @@ def remount_read_only(root: str) -> None:
     _check(_libc.syscall(_MOUNT_SETATTR, _AT_FDCWD, root.encode(), _AT_RECURSIVE, attributes, len(attributes)), "mount_setattr")
 
 
+def copy_mount(path: str) -> int:
+    """A descriptor of a copy of what is mounted at `path` and below, to be put elsewhere with `place_mount`."""
+    flags = _OPEN_TREE_CLONE | _OPEN_TREE_CLOEXEC | _AT_RECURSIVE
+    return _check(_libc.syscall(_OPEN_TREE, _AT_FDCWD, path.encode(), flags), f"open_tree {path}")
+
+
+def place_mount(fd: int, target: str) -> None:
+    _check(_libc.syscall(_MOVE_MOUNT, fd, b"", _AT_FDCWD, target.encode(), _MOVE_MOUNT_FROM_FD), f"move_mount {target}")
+
+
 def die_with_parent() -> None:
     _check(_libc.prctl(_PR_SET_PDEATHSIG, 9, 0, 0, 0), "prctl")
 
@@ -59,6 +75,40 @@ def no_new_privileges() -> None:
 def hide_memory() -> None:
     """Other processes of the same user cannot read this process's memory or environment."""
     _check(_libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0), "prctl")
+
+
+def own_proc() -> None:
+    """After a change of uid this process may write its own /proc again, where a device's driver names its threads."""
+    _check(_libc.prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0), "prctl")
+
+
+def keep_capabilities() -> None:
+    """Over a change of uid from root to another one."""
+    _check(_libc.prctl(_PR_SET_KEEPCAPS, 1, 0, 0, 0), "prctl")
+
+
+def drop_capabilities(kept: int = 0) -> None:
+    """All but `kept`, a mask, which this process and its children have."""
+    header, sets = struct.pack("Ii", _CAPABILITY_VERSION_3, 0), struct.pack("6I", kept, kept, kept, 0, 0, 0)
+    _check(_libc.capset(header, sets), "capset")
+    for number in range(kept.bit_length()):
+        if kept >> number & 1:
+            _check(_libc.prctl(_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE, number, 0, 0), "prctl")
+
+
+class _Program(ctypes.Structure):
+    _fields_ = [("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p)]
+
+
+def filter_calls(program: bytes) -> None:
+    """Installs a seccomp filter, for good, in this process and its children. Needs `no_new_privileges`."""
+    packed = _Program(len(program) // 8, program)
+    _check(_libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(packed), 0, 0), "prctl seccomp")
+
+
+def attach(pid: int) -> None:
+    """Becomes the tracer of another process. Only tried, to see that it is denied."""
+    _check(_libc.ptrace(16, pid, None, None), "ptrace")
 
 
 def landlock_abi() -> int:

@@ -34,6 +34,8 @@ class Stop(Exception):
         """What the sandbox did instead of answering."""
         if isinstance(failure, Hung):
             return cls("timeout", f"no answer in time at stage {stage}")
+        if isinstance(failure, Died) and failure.over:
+            return cls("oom" if failure.over == "memory" else "runtime_error", f"the candidate used more {failure.over} than it may")
         if isinstance(failure, Died):
             return cls("crash", _end(failure.code))
         return cls("suspected_hack", f"the candidate wrote to the executor's own channel: {failure}"[:300])

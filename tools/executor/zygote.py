@@ -9,8 +9,9 @@ import sys
 
 from benchmark.errors import UserError
 from tools import platforms
-from tools.executor import keeper
+from tools.executor import keeper, witness
 from tools.executor.channel import Channel, Closed, Message
+from tools.executor.isolation import Walls
 
 
 def main(fd: int) -> None:
@@ -43,11 +44,10 @@ def main(fd: int) -> None:
 
 class Zygote:
     def __init__(self) -> None:
-        self.devices: list[str] = []
+        self.walls: Walls | None = None
 
     def warm(self, request: Message, fds: list[int]) -> Message:
         """Loads what a sandbox of this mode needs and finds out how strong the walls can be."""
-        self.devices = request["devices"]
         if request["mode"] == "simulated":
             from tools import simulated
 
@@ -56,17 +56,18 @@ class Zygote:
             from tools.executor import device
 
             device.warm(request["target"])
-        level, tried = keeper.strongest(request["level"], self.devices)
-        return {"level": level, "tried": tried}
+        plan = {"mode": request["mode"], "targets": [request["target"]], "index": request.get("index", 0)}
+        self.walls, tried = witness.strongest(request["level"], request["devices"], plan)
+        if self.walls is None:
+            return {"level": None, "layers": [], "tried": tried}
+        return {"level": self.walls.level, "layers": self.walls.layers(), "tried": tried}
 
     def fork(self, request: Message, fds: list[int]) -> Message:
         if request["plan"]["mode"] == "simulated":
             for target in request["plan"]["targets"]:
                 platforms.gpu_target(target)
-        pid = os.fork()
-        if pid == 0:
-            keeper.keep(request | {"devices": self.devices}, fds)
-        return {"keeper": pid}
+        assert self.walls is not None
+        return {"keeper": keeper.launch(request, fds, self.walls)}
 
 
 def _reap() -> None:
