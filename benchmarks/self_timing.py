@@ -56,7 +56,7 @@ def contest(judges: list[Judge], case: str, rng: random.Random) -> Contest:
     for number in range(SETS):
         seed = rng.randrange(1 << 48)
         for judge in judges:
-            judge.ask({"op": "inputs", "case": case, "seed": seed})
+            judge.ask({"op": "inputs", "case": case, "seed": seed, "compared": False})
             facts |= judge.ask({"op": "load", "set": number, "again": False, "flush": flush})
     sides = dict(zip(("baseline", "candidate"), [judge.time for judge in judges], strict=True))
     return Contest(sides, lambda call, values: None, rng, facts["flush_us"], facts["free_bytes"])

@@ -69,10 +69,14 @@ class TimedBaseline:
         self.judge = judge
         self.baseline: Baseline | None = None
         self.compiled: dict[str, Any] = {}
+        self.loaded: list[tuple[str, int]] = []
+        """Cases and seeds of the sets at hand."""
 
     def load(self, request: Message, fds: list[int]) -> Message:
         """Takes the inputs that were sent last as one of several sets; the first one begins anew, unless `again`."""
-        arguments = self._sent()
+        assert self.judge.sent is not None
+        self.loaded.append(self.judge.sent)
+        arguments = self.judge.truths.arguments(self.judge.task, *self.judge.sent)
         if request["set"] == 0 and not request["again"]:
             self.baseline = None
             self.baseline = Baseline(self.judge.task, arguments, self.judge.truths.device, request["flush"])
@@ -97,6 +101,9 @@ class TimedBaseline:
     def rest(self, request: Message, fds: list[int]) -> Message:
         """Gives the memory of a timed size back."""
         self.baseline = None
+        for case, seed in self.loaded:
+            self.judge.truths.forget(self.judge.task, case, seed)
+        self.loaded = []
         torch.accelerator.empty_cache()
         return {}
 
@@ -139,10 +146,6 @@ class TimedBaseline:
     def clocks(self, request: Message, fds: list[int]) -> Message:
         index = torch.device(self.judge.truths.device).index
         return clocks.sample(index or 0)
-
-    def _sent(self) -> Arguments:
-        assert self.judge.sent is not None
-        return self.judge.truths.arguments(self.judge.task, *self.judge.sent)
 
 
 @functools.cache

@@ -250,7 +250,7 @@ def main(fd: int) -> None:
             for number in judge.exported:
                 os.close(number)
             judge.exported = []
-            if request["op"] == "inputs":
+            if request["op"] == "inputs" and request.get("compared", True):
                 judge.prepare()
     except Closed:
         pass

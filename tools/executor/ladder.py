@@ -218,7 +218,8 @@ class Ladder:
     def _draw(self, case: Message, number: int) -> None:
         """New values of a case, for an input set of both sides."""
         self.seeds[number] = self.rng.randrange(SEEDS)
-        layout = self.course.judge({"op": "inputs", "case": case["name"], "seed": self.seeds[number]})
+        # Few of them are looked at, and a judge at work would disturb the clock.
+        layout = self.course.judge({"op": "inputs", "case": case["name"], "seed": self.seeds[number], "compared": False})
         self.layout = {"args": layout["args"], "kwargs": layout["kwargs"]}
 
     def _load(self, number: int, again: bool = False) -> Message:

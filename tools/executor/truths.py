@@ -72,6 +72,13 @@ class Truths:
             self.bytes -= _bytes(self.known.popitem(last=False)[1].oracle)
         return truth
 
+    def forget(self, task: Task, case: str, seed: int) -> None:
+        """What nobody will ask for again makes room."""
+        key = (task.sha, case, seed)
+        self.drawn.pop(key, None)
+        if truth := self.known.pop(key, None):
+            self.bytes -= _bytes(truth.oracle)
+
     def shared(self, task: Task, case: str, seed: int) -> list[dict[str, Any]]:
         """What the reference's own outputs share memory with, as `overlaps` tells it."""
         own = oracle.copied(self.placed(self.arguments(task, case, seed)))
