@@ -152,6 +152,16 @@ class _Functions(TorchFunctionMode):
                 self.record.transfer(values)
 
 
+class _Nowhere:
+    interpreting = False
+
+
+def warm() -> None:
+    """In the zygote: enters a mode once, at which torch loads hundreds of modules."""
+    with Watch(_Nowhere(), Poison(), Record()):
+        torch.empty(1)
+
+
 _T = torch.Tensor
 _DEVICE = torch._C.TensorBase.device.__get__
 """Of the memory itself, whatever a subclass says."""

@@ -9,7 +9,7 @@ import sys
 
 from benchmark.errors import UserError
 from tools import platforms
-from tools.executor import keeper, witness
+from tools.executor import keeper, watch, witness
 from tools.executor.channel import Channel, Closed, Message
 from tools.executor.isolation import Walls
 
@@ -48,6 +48,7 @@ class Zygote:
 
     def warm(self, request: Message, fds: list[int]) -> Message:
         """Loads what a sandbox of this mode needs and finds out how strong the walls can be."""
+        watch.warm()
         if request["mode"] == "simulated":
             from tools import simulated
 
