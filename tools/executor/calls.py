@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from tools.executor.account import Unseen, accounted
 from tools.executor.aliasing import overlaps
 from tools.executor.arguments import same_bytes, tensors_in
 from tools.executor.channel import Message
@@ -44,8 +45,9 @@ class Calls:
         before, seen = len(session.launches), Seen(session)
         session.noop = request["noop"]
         reply: Message = {}
+        unseen = Unseen()
         try:
-            with watch:
+            with accounted(watch.record.seen, watch.record.exempt) as unseen, watch:
                 result = self.sandbox.bound(request, arguments)()
             reply |= self._given(result, tensors)
         except BaseException as error:
@@ -55,7 +57,10 @@ class Calls:
         reply |= seen.report()
         reply["out_of_bounds"] += zones.broken() if zones else []
         reply |= {"launches": len(session.launches) - before, "compiles": self.sandbox.compiles()}
-        return reply | {"torch": watch.record.report()}
+        return reply | {"torch": watch.record.report(), "unseen": unseen.rows, "tampered": self._tampered(unseen)}
+
+    def _tampered(self, unseen: Unseen) -> list[str]:
+        return [*self.sandbox.tampered(), *(["the profiler"] if unseen.broken else [])][:16]
 
     def _arguments(self, request: Message) -> list[Any]:
         """The arguments; where the memory of the last call is used, the very same tensors too, as far as they fit."""

@@ -19,7 +19,7 @@ from tools.executor.lock import gpu_lock
 from tools.executor.modelling import Modelling
 from tools.executor.profiling import Profiling
 from tools.executor.remote import Died, Hung, RemoteSandbox
-from tools.executor.trials import Trials
+from tools.executor.trials import Trials, tampering
 from tools.executor.verdicts import Stop
 from tools.executor.worker import Worker
 from tools.settings import Settings
@@ -144,7 +144,9 @@ class Course:
         self.record.facts = answer["facts"]
         self.stage("import")
         self._recall()
-        self.ask({"op": "import", "entry": self.cases["entry"]}, settings.import_s)
+        answer = self.ask({"op": "import", "entry": self.cases["entry"]}, settings.import_s)
+        if found := tampering(answer):
+            raise Stop.because(found)
         self.stage("compile")
 
     def _parse(self) -> Message:

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 import torch
 from triton.runtime.jit import JITFunction
 
+from tools.executor import account, tripwire
 from tools.executor.arguments import tensors_in
 from tools.executor.calls import Calls
 from tools.executor.channel import Channel, Message
@@ -30,6 +31,7 @@ from tools.executor.traced import TracedCalls
 from tools.executor.unwritten import Poison
 from tools.executor.watch import Record, Watch
 from tools.executor.wire import Node, Overflow
+from tools.executor.zones import Zones
 
 TARGETS, KERNELS, NAME = 8, 32, 200
 """Compilation targets, kernels of each, and characters of a kernel's name that are reported."""
@@ -135,7 +137,7 @@ class Sandbox:
         self.function = next((f for name in names if callable(f := getattr(module, name, None))), None)
         if self.function is None:
             raise Failed("missing_entry", f"the module defines no function {' or '.join(names)}")
-        return {}
+        return {"tampered": self.tampered()[:16]}
 
     def bound(self, request: Message, arguments: list[Any]) -> Callable[[], Any]:
         assert self.function is not None
@@ -193,6 +195,11 @@ class Sandbox:
                 raise Failed("wrong_dtype", f"an output is a {type(output).__name__[:80]} where a plain tensor is expected")
         return outputs
 
+    def arm(self) -> None:
+        """From here on changes of our own instruments are noticed, and our modules are not found by their names."""
+        self.tampered = tripwire.armed(self, self.session, self.channel, *self.rooms, Record(), Poison(), Zones(""))
+        tripwire.forget()
+
     def give(self, result: Any, tensors: list[torch.Tensor], after: list[torch.Tensor]) -> Message:
         """Writes the result, and the arguments as the call left them, to shared memory."""
         self.outputs.clear()
@@ -247,7 +254,9 @@ def run(channel: Channel, fd: int, memory: Message, plan: Message, box: Path) ->
             channel.send({"broken": f"{type(error).__name__}: {error}"[:500]})
             return
         sandbox = Sandbox(channel, shared, session, box, plan["mode"] == "device")
+        account.warm()
         sandbox.watch_compiler()
+        sandbox.arm()
         channel.send({"ready": True})
         sandbox.serve()
 

@@ -34,6 +34,8 @@ class Row:
     calls: int
     largest: int
     elements: int
+    hidden: bool = False
+    """Whether a mode was kept from seeing it."""
 
 
 @dataclass
@@ -53,8 +55,8 @@ class TorchWork:
     def __init__(self) -> None:
         self.cases: dict[str, Tried] = {}
 
-    def note(self, case: Message, layout: Message, check: Message, claim: Any) -> None:
-        """One call of the candidate: `layout` and `check` are the judge's answers, `claim` the sandbox's."""
+    def note(self, case: Message, layout: Message, check: Message, answer: Message) -> None:
+        """One call of the candidate: `layout` and `check` are the judge's answers, `answer` the sandbox's."""
         names = [str(name) for name, _ in layout["tensors"]]
         sizes: dict[str, int] = {}
         for name, size in layout["tensors"]:
@@ -63,7 +65,7 @@ class TorchWork:
         tried = self.cases.setdefault(case["name"], tried)
         tried.moves |= frozenset(check.get("moves", ()))
         tried.largest = max(tried.largest, check.get("largest", 0))
-        tried.rows += _rows(claim, names)
+        tried.rows += [*_rows(answer.get("torch"), names), *_unseen(answer.get("unseen"), names)]
 
     def computed(self) -> tuple[Message, Row] | None:
         """The first case, visible ones first, with an operator that computes in place of a kernel."""
@@ -115,6 +117,16 @@ def _rows(claim: Any, names: list[str]) -> Iterable[Row]:
         yield Row(claims.text(op)[:80], used, plain is True, claims.count(calls), claims.count(largest), claims.count(elements))
 
 
+def _unseen(claim: Any, names: list[str]) -> Iterable[Row]:
+    """The profiler's rows of what no mode was shown: nobody knows what it worked on, so it counts as work on all arguments."""
+    for row in (claim if isinstance(claim, list) else [])[:ROWS]:
+        if isinstance(row, list) and len(row) == 3:
+            op, calls, largest = claims.text(row[0])[:80], claims.count(row[1]), claims.count(row[2])
+            if largest > 1 and op not in FREE:
+                yield Row(op, frozenset(names), True, calls, largest, calls * largest, hidden=True)
+
+
 def words(row: Row) -> str:
     """How such an operator is called in messages."""
-    return "values taken to the host" if row.op == TRANSFER else f"torch computes `{row.op}`"
+    where = ", where the record of its calls cannot see it" if row.hidden else ""
+    return "values are taken to the host" if row.op == TRANSFER else f"torch computes `{row.op}`{where}"

@@ -69,11 +69,11 @@ class Trials:
             return outcome
         check = course.judge({"op": "check", **{name: answer.get(name) for name in ("result", "after", "shared")}})
         outcome.trivial, outcome.numbers = check["trivial"], check
-        self.work.note(case, layout, check, answer.get("torch"))
+        self.work.note(case, layout, check, answer)
         if not noop:
             # Outside of its memory, or in a race, a launch's numbers mean nothing.
             check = seen or check
-            outcome.foul = _foul(answer, check, case)
+            outcome.foul = tampering(answer, case) or _foul(answer, check, case)
         outcome.failure = _failure(check, case)
         return outcome
 
@@ -95,6 +95,15 @@ def _failure(check: Message, case: Message) -> Failure | None:
         return None
     numbers = {n: check[n] for n in NUMBERS if check.get(n) is not None}
     return Failure(check["kind"], check["message"], {"case": case["name"]} | check.get("detail", {}) | numbers)
+
+
+def tampering(answer: Message, case: Message | None = None) -> Failure | None:
+    """What the candidate has changed of the instruments that watch it. None of it can be changed by accident."""
+    names = answer.get("tampered")
+    if not names:
+        return None
+    listed = ", ".join(claims.text(name)[:80] for name in names[:4]) if isinstance(names, list) else "something"
+    return Failure("suspected_hack", f"the candidate has changed what watches it: {listed}", {"case": case["name"]} if case else {})
 
 
 def _foul(answer: Message, check: Message, case: Message) -> Failure | None:

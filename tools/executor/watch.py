@@ -3,10 +3,13 @@
 It is the candidate's process: what is seen here may worsen a verdict and never makes one better.
 """
 
+import os
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any, Protocol, Self
 
 import torch
+from torch.autograd.profiler import record_function
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -26,6 +29,10 @@ class Record:
 
     def __init__(self, arguments: Iterable[torch.Tensor] = ()) -> None:
         self.rows: dict[Key, list[int]] = {}
+        self.seen: Counter[str] = Counter()
+        """All calls by name, for the second account."""
+        self.exempt = os.urandom(16).hex()
+        """Name of the profiler's range around what does not count: printing takes tensors apart, without any mode."""
         self.sources: dict[int, Sources] = {}
         """By the address of a storage: the arguments whose values it holds, or holds values made from."""
         self.geometries = set()
@@ -95,6 +102,7 @@ class Watch(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: tuple = (), kwargs: dict[str, Any] | None = None) -> Any:
         kwargs = kwargs or {}
+        self.record.seen[func.overloadpacket.__name__] += 1
         if self.device.interpreting:
             return func(*args, **kwargs)
         if func.namespace not in ("aten", "prim", "prims"):
@@ -126,6 +134,16 @@ class Watch(TorchDispatchMode):
             return func._op_dk(key, *args, **kwargs)
 
 
+def warm() -> None:
+    """In the zygote: torch imports a thousand modules when a dispatch mode is used for the first time."""
+
+    class Host:
+        interpreting = False
+
+    with Watch(Host(), Poison(), Record()):
+        torch.empty(1).clone()
+
+
 class _Functions(TorchFunctionMode):
     """What cannot be seen among operators: values that go to the host, and the operators by which a tensor is printed."""
 
@@ -135,11 +153,14 @@ class _Functions(TorchFunctionMode):
         self.quiet = False
 
     def __torch_function__(self, func: Any, types: Any, args: tuple = (), kwargs: dict[str, Any] | None = None) -> Any:
-        quiet, self.quiet = self.quiet, self.quiet or func in _PRINTS
-        try:
-            made = func(*args, **(kwargs or {}))
-        finally:
-            self.quiet = quiet
+        if func in _PRINTS and not self.quiet:
+            self.quiet = True
+            try:
+                with record_function(self.record.exempt):
+                    return func(*args, **(kwargs or {}))
+            finally:
+                self.quiet = False
+        made = func(*args, **(kwargs or {}))
         if func in _LEAVES:
             self._left(args[0], made)
         elif func in _WRITES and len(args) > _WRITES[func]:
