@@ -41,8 +41,15 @@ def digest(evaluation: Evaluation, held_out: frozenset[str] = frozenset()) -> di
         "speedup": timing["speedup"] if timing else None,
         "sizes": timing["sizes"] if timing else [],
         "no_timing": public["no_timing"],
-        "modelled": public["modelled"],
+        "modelled": modelled(public["modelled"]),
     }
+
+
+def modelled(found: dict[str, Any] | None) -> dict[str, Any] | None:
+    """The modelled time without its counts; None where there is none."""
+    if found is None or found["speedup"] is None:
+        return None
+    return {name: found[name] for name in ("hardware", "speedup", "bound", "sizes")}
 
 
 def failing(case: dict[str, Any]) -> dict[str, Any]:
@@ -104,8 +111,11 @@ def timing(digest: dict[str, Any]) -> list[str]:
         lines.append(
             f"  {size['case']}: baseline {size['baseline_us']:.1f} us, yours {size['candidate_us']:.1f} us, {size['speedup']:.2f}x"
         )
-    if digest["modelled"]:
-        lines.append(f"Modelled, not measured: {clip(str(digest['modelled']), MAX_DETAIL)}")
+    if found := digest["modelled"]:
+        lines.append(f"Modelled for {found['hardware']}, not measured: {found['speedup']:.3f}x, bound by {found['bound']}")
+        for size in found["sizes"]:
+            times = f"baseline {size['baseline_us']:.1f} us, yours {size['candidate_us']:.1f} us"
+            lines.append(f"  {size['case']}: {times}, launches {size['launches']}, bound by {size['bound']}")
     return lines
 
 

@@ -72,6 +72,23 @@ def test_timing_is_told_by_size() -> None:
     assert "Cases passed: 1 of 1 shown" in said
 
 
+def test_a_modelled_time_is_told_as_such_without_its_counts() -> None:
+    evaluation = Evaluation("sha", "t/t", verdict="pass", correct=True, cases=[GOOD])
+    size = {"case": "large", "baseline_us": 10.0, "candidate_us": 20.0, "speedup": 0.5, "bound": "cache", "launches": 2}
+    evaluation.modelled = {"hardware": "Card", "speedup": 0.5, "bound": "cache", "sizes": [size], "counts": [{"launches": []}]}
+    digest = feedback.digest(evaluation)
+    assert "counts" not in digest["modelled"]
+    said = feedback.text(digest)
+    assert "Modelled for Card, not measured: 0.500x, bound by cache" in said
+    assert "large: baseline 10.0 us, yours 20.0 us, launches 2, bound by cache" in said
+
+
+def test_an_unknown_modelled_time_is_not_told() -> None:
+    evaluation = Evaluation("sha", "t/t", verdict="pass", correct=True, cases=[GOOD])
+    evaluation.modelled = {"label": "modelled, not measured", "speedup": None, "error": "not counted"}
+    assert feedback.digest(evaluation)["modelled"] is None
+
+
 def test_text_of_a_hostile_message_can_be_encoded() -> None:
     evaluation = failed(SHOWN)
     assert evaluation.error is not None

@@ -50,7 +50,7 @@ async def test_a_wrong_kernel_is_judged_reflected_on_and_repaired(tmp_path: Path
     model, ledger = ScriptedModel(script), Ledger()
     context = Context(
         task=suites.find("quick/silu"), trajectory="quick/silu@0", scaffold="geak", model_name="scripted", seed=0,
-        caller=Caller(model, store, ledger), executor=executor, settings=Settings(device="simulated"), recorder=store,
+        caller=Caller(model, store, ledger), executor=executor, recorder=store, settings=Settings(device="simulated", profile="off"),
         ledger=ledger, hardware=platforms.sheet(platforms.names()[0]), rng=random.Random(0),
     )  # fmt: skip
     try:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from tools.executor import claims
 from tools.executor.channel import Message
 from tools.executor.verdicts import OURS, Stop
-from tools.modelled import Eager, Launch, Size, record
+from tools.modelled import Eager, Launch, Size, record, unknown
 from tools.platforms.simulated import NAME
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Modelling:
         except Stop as stop:
             if stop.failure.kind in OURS:
                 raise
-            self.course.record.modelled = {"error": f"the candidate could not be counted at its timing sizes: {stop.failure.message}"[:500]}
+            self.course.record.modelled = unknown(f"the candidate could not be counted at its timing sizes: {stop.failure.message}")
         self.course.record.resources["modelled_s"] = round(time.monotonic() - start, 4)
 
     def _modelled(self) -> dict[str, Any]:
@@ -40,15 +40,15 @@ class Modelling:
         for case in self.course.cases["timing"]:
             known = self.course.judge({"op": "estimate", "case": case["name"]})
             if known["eager"] is None:
-                return {"error": "the reference needs values to run, so that eager torch cannot be modelled"}
+                return unknown("the reference needs values to run, so that eager torch cannot be modelled")
             request = {"op": "sample", "args": known["args"], "kwargs": known["kwargs"], "programs": PROGRAMS}
             answer = self.course.ask(request, self.course.settings.case_s)
             launches = [Launch.counted(_report(item)) for item in answer.get("traffic") or ()]
             if not launches or claims.count(answer.get("launches")) > len(launches):
-                return {"error": "no launches were seen at a timing size, or too many to count"}
+                return unknown("no launches were seen at a timing size, or too many to count")
             sizes.append(Size(case["name"], tuple(launches), Eager(tuple(known["eager"]))))
         if not sizes:
-            return {"error": "the task has no timing cases"}
+            return unknown("the task has no timing cases")
         return record(sizes, NAME, self.course.settings.targets[0], PROGRAMS)
 
 

@@ -6,6 +6,6 @@ for torch's own). It is no measurement: it is shown with its hardware and how it
 
 from tools.modelled.eager import Eager, eager
 from tools.modelled.launch import Launch, Took, took
-from tools.modelled.record import Size, record, speedup
+from tools.modelled.record import Size, record, speedup, unknown
 
-__all__ = ["Eager", "Launch", "Size", "Took", "eager", "record", "speedup", "took"]
+__all__ = ["Eager", "Launch", "Size", "Took", "eager", "record", "speedup", "took", "unknown"]

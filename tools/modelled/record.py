@@ -9,6 +9,7 @@ from tools import platforms
 from tools.modelled.eager import Eager, eager
 from tools.modelled.launch import START_US, Launch, took
 
+LABEL = "modelled, not measured"
 COUNTED = (
     "counted at the timing sizes themselves: of each launch {programs} programs at most were interpreted, on blank memory, and their "
     "sectors, FLOPs and loads multiplied by grid / programs; registers and shared memory are those of the binary built for {target}"
@@ -31,7 +32,7 @@ def record(sizes: Sequence[Size], hardware: str, target: str, programs: int) -> 
     others = {name: speedup(sizes, name) for name in platforms.names() if name != hardware}
     longest = max(modelled, key=lambda size: size["candidate_us"])
     return {
-        "label": "modelled, not measured",
+        "label": LABEL,
         "hardware": platforms.sheet(hardware).name,
         "speedup": speedup(sizes, hardware),
         "bound": longest["bound"],
@@ -40,6 +41,11 @@ def record(sizes: Sequence[Size], hardware: str, target: str, programs: int) -> 
         "others": others,
         "extrapolation": COUNTED.format(programs=programs, target=target),
     }
+
+
+def unknown(reason: str) -> dict[str, Any]:
+    """`Evaluation.modelled` where there is no time."""
+    return {"label": LABEL, "speedup": None, "error": reason[:500]}
 
 
 def _size(size: Size, hardware: str) -> dict[str, Any]:
