@@ -113,6 +113,9 @@ class TimedBaseline:
         arguments = task.case(request["case"]).arguments(task.id, request["seed"], self.judge.truths.device)
         # A pool of compilers would be left behind.
         torch._inductor.config.compile_threads = 1
+        if task.sha not in self.compiled and len(self.compiled) >= COMPILED:
+            self.compiled.clear()
+            torch._dynamo.reset()
         made = self.compiled.get(task.sha) or torch.compile(task.reference, dynamic=False)
         try:
             with Alarm(request["seconds"]):
@@ -120,12 +123,11 @@ class TimedBaseline:
                 sized.also(made)
                 sized.compiled[0].call()
                 torch.accelerator.synchronize()
-        except Exception as error:
-            self.compiled.pop(task.sha, None)
-            return {"error": f"torch.compile: {type(error).__name__}: {str(error).strip()}"[:300]}
-        if len(self.compiled) >= COMPILED:
+        except (Exception, Overdue) as error:
+            # What was begun would be taken for compiled.
             self.compiled.clear()
             torch._dynamo.reset()
+            return {"error": f"torch.compile: {type(error).__name__}: {str(error).strip()}"[:300]}
         self.compiled[task.sha] = made
         return {}
 
@@ -153,11 +155,16 @@ def _reached(device: str) -> dict[str, float]:
     return peaks.measured(device)
 
 
+class Overdue(BaseException):
+    """The time is up. No `Exception`, which compilers catch on their way."""
+
+
 class Alarm:
-    """Raises `TimeoutError` in the main thread when the time is up."""
+    """Raises `Overdue` in the main thread when the time is up; at the end once more, where somebody has caught it."""
 
     def __init__(self, seconds: float):
         self.seconds = seconds
+        self.rang = False
 
     def __enter__(self) -> None:
         self.before = signal.signal(signal.SIGALRM, self._ring)
@@ -166,9 +173,12 @@ class Alarm:
     def __exit__(self, *error: Any) -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, self.before)
+        if self.rang:
+            self._ring()
 
-    def _ring(self, number: int, frame: FrameType | None) -> None:
-        raise TimeoutError(f"not done in {self.seconds:.0f} s")
+    def _ring(self, number: int = 0, frame: FrameType | None = None) -> None:
+        self.rang = True
+        raise Overdue(f"not done in {self.seconds:.0f} s")
 
 
 def _buffered(value: Any, free: Iterator[torch.Tensor]) -> Any:

@@ -41,8 +41,8 @@ class Ladder:
         self.contests: dict[str, Contest] = {}
         self.floors: dict[str, Message] = {}
         self.sizes: dict[str, TimedSize] = {}
-        self.errors: dict[str, str] = {}
-        """Of the compiled baseline, by case."""
+        self.uncompiled = ""
+        """Why there is no compiled baseline."""
         self.seeds: dict[int, int] = {}
         """By input set, what its values were drawn from."""
 
@@ -99,12 +99,12 @@ class Ladder:
             self.floors[case["name"]] = {"cold": None, "warm": None} if doubt else floor
 
     def _compile(self, cases: list[Message]) -> None:
-        """The reference for each size; where one fails, the next ones are not waited for."""
+        """The reference for each size; where one fails there is none, and the next ones are not waited for."""
         seconds, seed = self.course.settings.timing_s, self.course.settings.seed
-        for number, case in enumerate(cases):
+        for case in cases:
             found = self.course.judge({"op": "compile", "case": case["name"], "seed": seed, "seconds": seconds})
             if "error" in found:
-                self.errors = {later["name"]: found["error"] for later in cases[number:]}
+                self.uncompiled = found["error"]
                 return
 
     def _all(self, order: list[Message]) -> None:
@@ -123,8 +123,8 @@ class Ladder:
             contest = self._contest(case)
             size: TimedSize = self.course.guarded(partial(contest.run, case["name"], self.share_s))
             size.floor_us = self.floors[case["name"]]["cold"]
-            if case["name"] in self.errors:
-                size.compile = {"error": self.errors[case["name"]]}
+            if self.uncompiled:
+                size.compile = {"error": self.uncompiled}
             self.contests[case["name"]], self.sizes[case["name"]] = contest, size
             against = self._against(case, contest, size) or self._remembers(case, contest)
             if against and attempt + 1 == TRIES:
@@ -211,7 +211,7 @@ class Ladder:
             "baseline": partial(asked, "eager"),
             "candidate": lambda request: course.ask(request, course.settings.timing_s),
         }
-        if "compile" in course.settings.baselines and case["name"] not in self.errors:
+        if "compile" in course.settings.baselines and not self.uncompiled:
             sides["compile"] = partial(asked, "compile")
         return Contest(sides, check, self.rng, facts["flush_us"], facts["free_bytes"], self.clock)
 

@@ -135,6 +135,14 @@ def test_compiled_baseline_that_fails_is_an_error_and_no_number():
     assert [request["op"] for request in made.asked].count("compile") == 1
 
 
+def test_one_size_that_fails_to_compile_leaves_no_compiled_baseline():
+    def compiled(request: dict) -> dict:
+        return {"error": "torch.compile: not done in 60 s"} if request["case"] == "time-2" else {}
+
+    found = timed(course(compiled_us=150.0, compile=compiled))
+    assert [size.compile for size in found.sizes] == [{"error": "torch.compile: not done in 60 s"}] * 4
+
+
 def test_baseline_alone_needs_no_compiler():
     made = course()
     assert timed(made).sizes[0].compile is None
