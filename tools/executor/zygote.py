@@ -6,6 +6,7 @@ Requests: `warm` (with the mode) and `fork` (with descriptors). It ends when the
 import os
 import signal
 import sys
+from pathlib import Path
 
 from benchmark.errors import UserError
 from tools import platforms
@@ -57,6 +58,7 @@ class Zygote:
             from tools.executor import device
 
             device.warm(request["target"])
+        _forget_ourselves()
         plan = {"mode": request["mode"], "targets": [request["target"]], "index": request.get("index", 0)}
         self.walls, tried = witness.strongest(request["level"], request["devices"], plan)
         if self.walls is None:
@@ -69,6 +71,17 @@ class Zygote:
                 platforms.gpu_target(target)
         assert self.walls is not None
         return {"keeper": keeper.launch(request, fds, self.walls)}
+
+
+def _forget_ourselves() -> None:
+    """The packages that a candidate must not import: what is loaded of them goes, and so does their place on the path.
+
+    What sandbox and walls need of `tools` is loaded by now; Landlock lets nothing more be read.
+    """
+    root = str(Path(__file__).resolve().parents[2])
+    sys.path[:] = [p for p in sys.path if (p and str(Path(p).resolve()) != root) or "site-packages" in p]
+    for name in [n for n in sys.modules if n.partition(".")[0] == "benchmark"]:
+        del sys.modules[name]
 
 
 def _reap() -> None:
