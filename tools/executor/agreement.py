@@ -20,8 +20,8 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-REQUEST_US = 100.0
-"""By how much a request to the sandbox may take longer than one to the judge."""
+REQUEST_US = (100.0, 250.0)
+"""By how much a request to the sandbox may take longer than one to the judge: always, and at most where empty ones do."""
 DISTURBED_US = 300.0
 """By how much the shortest walls of equal blocks may differ."""
 SIGMAS = 2.0
@@ -71,12 +71,18 @@ class Agreement:
         return max(self.claim, self.least)
 
 
-def compare(baseline: Blocks, candidate: Blocks) -> Agreement:
-    """Both sides' blocks were taken in pairs of as many calls, of two lengths."""
+def allowance(baseline: list[float], candidate: list[float]) -> float:
+    """Microseconds that a request of the candidate may take in addition, from the seconds that empty ones took."""
+    longer = (statistics.median(candidate) - statistics.median(baseline)) * 1e6
+    return max(REQUEST_US[0], min(REQUEST_US[1], 2 * longer))
+
+
+def compare(baseline: Blocks, candidate: Blocks, request_us: float) -> Agreement:
+    """Both sides' blocks were taken in pairs of as many calls, of two lengths; `request_us` as `allowance` gives it."""
     theirs, ours = _walls(baseline), _walls(candidate)
     few, many = sorted(theirs)
     longer = {calls: statistics.median(ours[calls]) - statistics.median(theirs[calls]) for calls in (few, many)}
-    least = min(ours[many]) - min(theirs[many]) - REQUEST_US - SIGMAS * _noise(theirs)
+    least = min(ours[many]) - min(theirs[many]) - request_us - SIGMAS * _noise(theirs)
     claim = candidate.median
     return Agreement(
         claim, baseline.median + (longer[many] - longer[few]) / (many - few), baseline.median + least / many - SLACK_US - SLACK * claim

@@ -96,6 +96,7 @@ class TimedBaseline:
         """Forgets the results of the last block."""
         assert self.baseline is not None
         self.baseline.bench.kept = []
+        torch.accelerator.synchronize()
         return {}
 
     def rest(self, request: Message, fds: list[int]) -> Message:

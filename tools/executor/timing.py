@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tools.evaluation import TimedSize
-from tools.executor.agreement import Agreement, Blocks, compare, delayed, scaled
+from tools.executor.agreement import Agreement, Blocks, allowance, compare, delayed, scaled
 from tools.executor.channel import Malformed, Message
 from tools.executor.clock import RESOLUTION, settled
 from tools.executor.ratios import apart, interval
@@ -35,6 +35,8 @@ WARM_US = 10_000.0
 """For longer calls the cache does not matter: they are not timed warm."""
 CHECKED = 3
 """Blocks of which one output is checked."""
+EMPTY = 5
+"""Requests by which it is seen what a request takes."""
 FRESH, FRESH_S = (3, 5), 0.2
 """Fewest and most calls on values that were never seen before; the fewest where bringing the values takes so long."""
 FRESH_RATIO, FRESH_US = 1.5, 5.0
@@ -117,7 +119,7 @@ class Contest:
             # Slow while it warmed up, and fast in blocks so short that the other clock shows little.
             self.plan = again
             self.blocks = self._main(deadline)
-        self.agreement = compare(self.blocks["baseline"], self.blocks["candidate"])
+        self.agreement = compare(self.blocks["baseline"], self.blocks["candidate"], self.request_us)
         size = self._result(case)
         if self.agreement.granted < WARM_US and self.clock() < deadline:
             size.warm = self._warm(deadline)
@@ -181,7 +183,17 @@ class Contest:
         plan = self._planned([settled(answer.us) for answer in answers])
         for name in self.sides:
             self._time(name, self._order(2 * plan.calls), plan.stall)
+        self.request_us = allowance(self._empty("baseline"), self._empty("candidate"))
         return plan
+
+    def _empty(self, name: str) -> list[float]:
+        """What requests take that have nothing to do; the first one has."""
+        walls = []
+        for _ in range(1 + EMPTY):
+            begun = self.clock()
+            self.sides[name]({"op": "clear"})
+            walls.append(self.clock() - begun)
+        return walls[1:]
 
     def _planned(self, us: Sequence[float]) -> Plan:
         longest = max((t for t in us if math.isfinite(t)), default=BLOCK_US)
@@ -233,7 +245,7 @@ class Contest:
         longest = max(self.blocks[name].median for name in names)
         plan = planned(longest, max(answer.loop_us for answer in answers), self.flush_us, 2 * MOST_CALLS, warm=True)
         found = self._series(names, plan, deadline, warm=True)
-        self.warm_agreement = compare(found["baseline"], found["candidate"])
+        self.warm_agreement = compare(found["baseline"], found["candidate"], self.request_us)
         return self._against(found["baseline"], scaled(found["candidate"].us, self.warm_agreement))
 
     def _result(self, case: str) -> TimedSize:

@@ -32,8 +32,9 @@ class Side:
     warm_us: float | None = None
     fresh_us: float | None = None
     """Of the last of two calls, as calls on new values are made."""
+    request_us: float = 60.0
     jitter_us: float = 5.0
-    """Of a request."""
+    """Of a request's time."""
     flush_us: float = 100.0
     result_bytes: int = 1000
     slow_first_us: float = 0.0
@@ -48,6 +49,7 @@ class Side:
     def __call__(self, request: dict[str, Any]) -> dict[str, Any]:
         self.asked.append(request)
         if request["op"] != "time":
+            self.clock.now += self.request_us * 1e-6
             return {}
         calls = len(request["order"])
         us = (self.warm_us or self.us) if request["warm"] else self.us
@@ -55,7 +57,7 @@ class Side:
         if self.slow_first_us and not any(earlier["op"] == "clear" for earlier in self.asked):
             us = real = self.slow_first_us
         flush = 0.0 if request["warm"] else self.flush_us
-        wall = 60.0 + request["stall"] * self.flush_us + calls * (real + flush) + abs(self.rng.gauss(0, self.jitter_us))
+        wall = self.request_us + request["stall"] * self.flush_us + calls * (real + flush) + abs(self.rng.gauss(0, self.jitter_us))
         self.clock.now += (wall + (self.sleeps_us if calls == 40 else 0.0)) * 1e-6
         us *= self.rng.uniform(1 - self.spread, 1 + self.spread)
         times = [us * self.rng.uniform(0.99, 1.01) for _ in range(calls)]

@@ -6,7 +6,7 @@ import pytest
 
 from tests.tools.executor.sides import Clock, Side
 from tools.executor.channel import Malformed
-from tools.executor.timing import FEWEST, MOST_CALLS, PAIRS, SETS, Contest, Untimed, planned
+from tools.executor.timing import EMPTY, FEWEST, MOST_CALLS, PAIRS, SETS, Contest, Untimed, planned
 
 
 def contest(baseline: Side, candidate: Side, checked: list | None = None, **more: Side) -> Contest:
@@ -65,6 +65,15 @@ def test_small_claim_of_half_the_time_gains_a_few_microseconds_at_most():
     assert size.speedup < 1.7
 
 
+def test_a_sandbox_whose_requests_take_longer_is_believed():
+    for request_us in (60.0, 150.0, 200.0):
+        assert run(10.0, 5.0, request_us=request_us)[0].agreement.ok
+
+
+def test_requests_that_take_very_long_are_no_excuse():
+    assert not run(10.0, 5.0, request_us=5000.0)[0].agreement.ok
+
+
 def test_waiting_in_short_blocks_hides_nothing():
     made, size = run(800.0, 10.0, real_us=400.0, sleeps_us=15_000.0)
     assert made.agreement.far
@@ -114,7 +123,7 @@ def test_results_are_forgotten_before_each_of_the_candidates_blocks():
     candidate = Side(clock, 100.0)
     contest(Side(clock, 100.0), candidate).run("n", 30.0)
     cold = [request["op"] for request in candidate.asked if not request.get("warm")]
-    begun = cold.index("clear")
+    begun = cold.index("clear") + 1 + EMPTY
     assert set(cold[begun : begun + 2 * PAIRS : 2]) == {"clear"}
     assert set(cold[begun + 1 : begun + 2 * PAIRS : 2]) == {"time"}
 
