@@ -1,17 +1,26 @@
 """The profile stage (device mode): what a candidate that has passed and was timed reaches. Whatever happens here changes no verdict."""
 
-from collections.abc import Callable
+import contextlib
+import os
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from tools import platforms
 from tools.executor import claims
 from tools.executor.verdicts import OURS, Stop
+from tools.executor.worker import START_S, WorkerLost
 from tools.profile import Kernel, achieved, shares
 from tools.roofline import Work
 
 if TYPE_CHECKING:
     from tools.executor.course import Course
+
+
+COUNTING_S = 90.0
+"""For the profiler, which repeats every launch several times."""
+COUNTED_BYTES = 256 << 20
+"""Of inputs at most, for the counters: they lie in the profiler's box, which has a size."""
 
 
 class Profiling:
@@ -43,15 +52,33 @@ class Profiling:
         return {"case": case} | shares([_kernel(item) for item in answer.get("kernels") or () if isinstance(item, dict)])
 
     def _counters(self) -> dict[str, Any]:
+        """Of the largest timing size that fits into the profiler's box, by a process of its own (`tools.executor.counting`)."""
+        course, worker = self.course, self.course.worker
         if platforms.ncu.path() is None:
             return {"error": "ncu is not installed"}
-        return {"error": "not yet"}
+        if course.record.isolation["level"] != "full":
+            return {"error": "counters are read at isolation level full only: the profiler needs a network, which must be its own"}
+        request = {
+            "task": course.task.id, "case": self._largest(COUNTED_BYTES), "seed": course.settings.seed, "gpu": worker.gpu,
+            "devices": worker.device["nodes"], "drop": "uid drop" in course.record.isolation["layers"], "seconds": COUNTING_S,
+        }  # fmt: skip
+        peer = worker.helper("tools.executor.counting")
+        try:
+            with course.gpu(shared=False), _memory_file(course.source) as candidate:
+                return peer.ask(request, worker.cancelled, (candidate,), COUNTING_S + START_S)
+        except WorkerLost as lost:
+            return {"error": str(lost)}
+        finally:
+            peer.stop()
 
-    def _largest(self) -> str:
-        """The timing case whose least traffic is largest; the last one where nothing is known."""
-        names = [case["name"] for case in self.course.cases["timing"]]
-        works = {name: self._estimate(name)["work"] for name in names}
-        return max(names, key=lambda name: (works[name]["read"] + works[name]["written"] if works[name] else 0, names.index(name)))
+    def _largest(self, most: int | None = None) -> str:
+        """The timing case whose least traffic is largest; with `most` among those whose inputs are no larger, or the smallest."""
+        sizes = {}
+        for case in self.course.cases["timing"]:
+            work = self._estimate(case["name"])["work"]
+            sizes[case["name"]] = (work["read"], work["read"] + work["written"]) if work else (0, 0)
+        fitting = [name for name, (read, _) in sizes.items() if most is None or read <= most] or [min(sizes, key=lambda name: sizes[name])]
+        return max(fitting, key=lambda name: sizes[name][1])
 
     def _estimate(self, case: str) -> dict[str, Any]:
         return self.course.judge({"op": "estimate", "case": case})
@@ -63,6 +90,17 @@ class Profiling:
             if stop.failure.kind in OURS:
                 raise
             return {"error": stop.failure.message}
+
+
+@contextlib.contextmanager
+def _memory_file(data: bytes) -> Iterator[int]:
+    fd = os.memfd_create("candidate")
+    try:
+        os.write(fd, data)
+        os.lseek(fd, 0, os.SEEK_SET)
+        yield fd
+    finally:
+        os.close(fd)
 
 
 def _kernel(item: dict[str, Any]) -> Kernel:

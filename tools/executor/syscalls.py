@@ -1,7 +1,9 @@
 """The Linux calls behind isolation that Python does not offer, by ctypes."""
 
 import ctypes
+import fcntl
 import os
+import socket
 import struct
 from collections.abc import Iterable
 from pathlib import Path
@@ -17,6 +19,7 @@ SEARCH = 1 << 2
 """The capability to search and read directories whatever their modes say."""
 # These numbers are the same on every architecture that Triton runs on.
 _OPEN_TREE, _MOVE_MOUNT, _MOUNT_SETATTR, _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 428, 429, 442, 444, 445, 446
+_SIOCSIFFLAGS, _IFF_UP = 0x8914, 1
 _AT_FDCWD, _AT_RECURSIVE, _MOUNT_ATTR_RDONLY = -100, 0x8000, 1
 _OPEN_TREE_CLONE, _OPEN_TREE_CLOEXEC, _MOVE_MOUNT_FROM_FD = 1, os.O_CLOEXEC, 4
 
@@ -58,6 +61,12 @@ def copy_mount(path: str) -> int:
 
 def place_mount(fd: int, target: str) -> None:
     _check(_libc.syscall(_MOVE_MOUNT, fd, b"", _AT_FDCWD, target.encode(), _MOVE_MOUNT_FROM_FD), f"move_mount {target}")
+
+
+def raise_loopback() -> None:
+    """In a network namespace of one's own."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:
+        fcntl.ioctl(line, _SIOCSIFFLAGS, struct.pack("16sH14x", b"lo", _IFF_UP))
 
 
 def die_with_parent() -> None:
@@ -116,14 +125,15 @@ def landlock_abi() -> int:
     return max(0, _libc.syscall(_LANDLOCK_CREATE, None, 0, 1))
 
 
-def landlock(grants: Iterable[tuple[Path, int]], writable: Iterable[Path]) -> int:
+def landlock(grants: Iterable[tuple[Path, int]], writable: Iterable[Path], tcp: bool = False) -> int:
     """Denies this process and its children every file but those granted, TCP, and signals to the outside. Returns the ABI."""
     abi = landlock_abi()
     if not abi:
         raise OSError("this kernel has no Landlock")
     rights = (1 << 13) - 1 | (1 << 13 if abi >= 2 else 0) | (_TRUNCATE if abi >= 3 else 0) | (_IOCTL_DEV if abi >= 5 else 0)
     # Handled rights: files, then TCP bind and connect (ABI 4), then abstract sockets and signals (ABI 6).
-    attributes = struct.pack("QQQ", rights, 3 if abi >= 4 else 0, 3 if abi >= 6 else 0)[: 8 if abi < 4 else 16 if abi < 6 else 24]
+    network, scopes = 3 if abi >= 4 and not tcp else 0, 3 if abi >= 6 else 0
+    attributes = struct.pack("QQQ", rights, network, scopes)[: 8 if abi < 4 else 16 if abi < 6 else 24]
     ruleset = _check(_libc.syscall(_LANDLOCK_CREATE, attributes, len(attributes), 0), "landlock_create_ruleset")
     for path, access in (*grants, *((p, rights) for p in writable)):
         _grant(ruleset, path, access & rights)

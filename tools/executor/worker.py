@@ -168,10 +168,14 @@ class Worker:
         self.drop_spare()
         if self.zygote:
             self.zygote.stop()
-        kept = {n: v for n, v in os.environ.items() if n in KEPT_VARIABLES or n.endswith("VISIBLE_DEVICES")}
-        self.zygote = Peer("tools.executor.zygote", kept | {"PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "0"} | SINGLE)
+        self.zygote = self.helper("tools.executor.zygote")
         self.warm = None
         return self.zygote
+
+    def helper(self, module: str) -> Peer:
+        """A trusted process from which candidates are started: it has no secrets."""
+        kept = {n: v for n, v in os.environ.items() if n in KEPT_VARIABLES or n.endswith("VISIBLE_DEVICES")}
+        return Peer(module, kept | {"PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "0"} | SINGLE)
 
     def ask_judge(self, message: Message, fds: tuple[int, ...] = ()) -> Message:
         assert self.judge is not None

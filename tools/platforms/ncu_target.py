@@ -1,6 +1,6 @@
 """Run by Nsight Compute inside the walls, as a program of its own: `ncu_target.py FOLDER`. It imports nothing of ours.
 
-FOLDER holds `candidate.py`, `inputs.bin` and `call.json`: {"entry", "args", "kwargs"} with layouts as in `tools.executor.wire`.
+FOLDER holds `candidate.py`, `inputs.bin` and `call.json`: {"entry", "gpu", "args", "kwargs"} with layouts as in `tools.executor.wire`.
 """
 
 import importlib.util
@@ -32,6 +32,7 @@ def value(memory: torch.Tensor, node: dict[str, Any]) -> Any:
 
 def main(folder: Path) -> None:
     call = json.loads((folder / "call.json").read_text())
+    torch.cuda.set_device(call["gpu"])
     memory = torch.frombuffer(bytearray((folder / "inputs.bin").read_bytes()), dtype=torch.uint8)
     args = [value(memory, node) for node in call["args"]]
     kwargs = {name: value(memory, node) for name, node in call["kwargs"].items()}
