@@ -96,13 +96,16 @@ class Course:
         record.environment_sha = worker.environment(record.mode)
 
     def _stages(self) -> None:
-        self.open()
-        trials = Trials(self)
-        correctness = Correctness(self, trials)
-        correctness.run()
-        self.record.correct = True
-        self.stage("adversarial")
-        Adversarial(self, trials, correctness).run()
+        # Held throughout: who waits for it at each call waits for everybody's timing at each call.
+        with self.gpu(shared=True):
+            self.open()
+            trials = Trials(self)
+            correctness = Correctness(self, trials)
+            correctness.run()
+            self.record.correct = True
+            self.stage("adversarial")
+            Adversarial(self, trials, correctness).run()
+            self.worker.settle_spare()
         if not self.device:
             self.record.no_timing = "the simulated device has no clock: speed is measured on a GPU only"
             if self.settings.profile != "off":
@@ -189,9 +192,7 @@ class Course:
         self.marks = {name: len(log.kept) for name, log in self.box.logs.items()}
 
     def gpu(self, shared: bool) -> contextlib.AbstractContextManager[None]:
-        """Holds the GPU, shared for a call and alone for timing, so that no other candidate's kernels run beside timed ones."""
-        if not shared:
-            self.worker.settle_spare()
+        """Holds the GPU, shared for calls and alone for timing, so that no other candidate's kernels run beside timed ones."""
         return gpu_lock(self.worker.gpu, self.worker, shared) if self.device else contextlib.nullcontext()
 
     def stage(self, stage: str) -> None:

@@ -58,8 +58,7 @@ class Trials:
         self.calls += 1
         poison = 2 * (course.drawn(f"poison {self.calls}") >> 1) + finite
         request = {"op": "call", "args": layout["args"], "kwargs": layout["kwargs"], "again": again, "noop": noop, "poison": poison}
-        with course.gpu(shared=True):
-            answer = course.ask(request, NOOP_S if noop else course.settings.case_s, soft=True)
+        answer = course.ask(request, NOOP_S if noop else course.settings.case_s, soft=True)
         outcome = Outcome(case, claims.count(answer.get("launches")), layout["empty"])
         record.compile = claims.compiles(answer.get("compiles"))
         record.launches = (record.launches or 0) + outcome.launches
