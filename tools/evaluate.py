@@ -105,17 +105,26 @@ def lines(evaluation: Evaluation) -> list[str]:
     for target in shown["compile"]:
         kernels = [f"{k['name']} ({k['registers']} registers, {k['spills']} spills)" for k in target["kernels"][:4]]
         found.append(f"  compiled for {target['target']} in {target['seconds']:.2f} s: {', '.join(kernels) or 'nothing'}")
-    found.append(f"  {_speed(evaluation)}")
+    found += [f"  {line}" for line in _speed(evaluation)]
     if evaluation.isolation:
         found.append(f"  isolation: {evaluation.isolation['level']}; {evaluation.resources.get('wall_s', 0):.2f} s")
     return found
 
 
-def _speed(evaluation: Evaluation) -> str:
-    if evaluation.timing is None:
-        return f"speedup: none ({evaluation.no_timing or 'not reached'})"
-    low, high = evaluation.timing.ci
-    return f"speedup: {evaluation.timing.speedup:.2f} against {evaluation.timing.baseline} (95 % {low:.2f} to {high:.2f})"
+def _speed(evaluation: Evaluation) -> list[str]:
+    """What was measured, and what was only modelled, each called by its name."""
+    found, timing = [], evaluation.timing
+    if timing is None:
+        found.append(f"speedup: none ({evaluation.no_timing or 'not reached'})")
+    else:
+        low, high = timing.ci
+        also = [] if timing.compile_speedup is None else [f"{timing.compile_speedup:.2f} against torch.compile"]
+        also += [] if timing.warm_speedup is None else [f"{timing.warm_speedup:.2f} with a warm cache"]
+        also += ["on a noisy host"] if timing.noisy else []
+        found.append(f"speedup: {', '.join([f'{timing.speedup:.2f} against {timing.baseline} (95 % {low:.2f} to {high:.2f})', *also])}")
+    if (modelled := evaluation.modelled) and modelled["speedup"] is not None:
+        found.append(f"modelled, not measured: {modelled['speedup']:.2f} on {modelled['hardware']}, bound by {modelled['bound']}")
+    return found
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tools import evaluate
-from tools.evaluation import CaseResult, Evaluation, Failure
+from tools.evaluation import CaseResult, Evaluation, Failure, Timing
 
 ROOT = Path(__file__).parents[2]
 CANDIDATES = ROOT / "tests/tools/candidates"
@@ -114,6 +114,18 @@ def test_held_out_failure_is_shown_without_numbers():
     assert "fails on inputs not shown" in text
     assert "3.5" not in text
     assert "secret" not in text
+
+
+def test_measured_and_modelled_speed_have_their_names():
+    record = Evaluation(
+        "sha", "quick/x", verdict="pass", no_timing="no clock", modelled={"hardware": "H", "speedup": 1.5, "bound": "memory"}
+    )
+    text = "\n".join(evaluate.lines(record))
+    assert "speedup: none (no clock)" in text
+    assert "modelled, not measured: 1.50 on H, bound by memory" in text
+    record.timing = Timing("eager", [], 2.0, [1.9, 2.1], compile_speedup=0.5, warm_speedup=1.7, noisy=True)
+    measured = "speedup: 2.00 against eager (95 % 1.90 to 2.10), 0.50 against torch.compile, 1.70 with a warm cache, on a noisy host"
+    assert measured in "\n".join(evaluate.lines(record))
 
 
 def test_what_held_out_cases_print_is_never_public():
