@@ -28,3 +28,11 @@ def evaluate(executor: LocalExecutor) -> Callable[..., Evaluation]:
         return asyncio.run(executor.evaluate(source, find(task), settings))
 
     return run
+
+
+@pytest.fixture(scope="session")
+def on_device() -> Iterator[LocalExecutor]:
+    """The first GPU, for tests that are marked `gpu`."""
+    made = LocalExecutor(workers=1, gpus=(0,))
+    yield made
+    asyncio.run(made.close())

@@ -1,13 +1,16 @@
 """Honest kernels pass, whatever they tempt a harness to refuse them for."""
 
+import asyncio
 from collections.abc import Callable
 from itertools import combinations
 
 import pytest
 
-from benchmark.suites import load
+from benchmark.suites import find, load
 from tests.tools.corpus import Candidate, honest, shape
 from tools.evaluation import Evaluation
+from tools.executor.local import LocalExecutor
+from tools.settings import Settings
 
 HONEST = honest()
 SAMPLE = [c for number, c in enumerate(HONEST) if number % 4 == 0 or c.name == f"honest/{c.task.partition('/')[2]}"]
@@ -50,3 +53,12 @@ def test_honest_candidate_passes(evaluate: Callable[..., Evaluation], candidate:
 @pytest.mark.parametrize("candidate", [c for c in HONEST if c not in SAMPLE], ids=name)
 def test_honest_candidate_of_the_long_set_passes(evaluate: Callable[..., Evaluation], candidate: Candidate) -> None:
     check(evaluate(candidate.source, candidate.task))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("candidate", HONEST, ids=name)
+def test_honest_candidate_passes_and_is_timed_on_a_gpu(on_device: LocalExecutor, candidate: Candidate) -> None:
+    found = asyncio.run(on_device.evaluate(candidate.source, find(candidate.task), Settings()))
+    check(found)
+    assert found.timing is not None, found.no_timing
+    assert len(found.timing.sizes) == len(find(candidate.task).timing)
