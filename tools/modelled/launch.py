@@ -30,8 +30,6 @@ from typing import Any
 
 from tools.platforms import HardwareSheet
 
-CLOCK = 1.7e9
-"""Hz under load; sheets do not have it."""
 START_US = 2.2
 """From the end of one launch to the beginning of the next one's programs."""
 REACHED = 0.9
@@ -130,7 +128,7 @@ def bounds(launch: Launch, sheet: HardwareSheet) -> Bounds:
     seen = PREFETCHED if launch.dot_flops else 1.0
     return Bounds(
         memory=_moved(launch, sheet, at_once) / (REACHED * sheet.memory_bandwidth) * 1e6,
-        cache=(launch.loaded + launch.stored + spilled) / (L2_BYTES * CLOCK * used) * 1e6,
+        cache=(launch.loaded + launch.stored + spilled) / (L2_BYTES * sheet.clock_hz * used) * 1e6,
         elementwise=launch.flops / (PLAIN_SHARE * sheet.peak_flops["float32"] * share) * 1e6,
         products=_products(launch, sheet) / share * 1e6,
         latency=waves * (PROGRAM_US + launch.loads * LOAD_US * seen),
@@ -163,7 +161,7 @@ def _products(launch: Launch, sheet: HardwareSheet) -> float:
     for name, flops in launch.dot_flops.items():
         size = ITEM.get(name, 1)
         side = size * total / max(1.0, launch.loaded) / math.sqrt(launch.warps)
-        fed = SHARED_BYTES * CLOCK * sheet.multiprocessors * side / size
+        fed = SHARED_BYTES * sheet.clock_hz * sheet.multiprocessors * side / size
         seconds += flops / min(DOT_REACHED * _rate(name, sheet), fed)
     return seconds
 

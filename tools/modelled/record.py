@@ -12,7 +12,8 @@ from tools.modelled.launch import START_US, Launch, took
 LABEL = "modelled, not measured"
 COUNTED = (
     "counted at the timing sizes themselves: of each launch {programs} programs at most were interpreted, on blank memory, and their "
-    "sectors, FLOPs and loads multiplied by grid / programs; registers and shared memory are those of the binary built for {target}"
+    "sectors, FLOPs and loads multiplied by grid / programs; registers and shared memory are those of the binary built for {target}; "
+    "torch operators that the candidate calls beside its kernels are not counted"
 )
 
 

@@ -111,4 +111,4 @@ def test_a_slower_device_takes_longer() -> None:
 
 
 def test_few_programs_have_a_part_of_the_cache_bandwidth() -> None:
-    assert bounds(replace(PLAIN, programs=1), H200).cache == pytest.approx(256 * MIB / (L2_BYTES * 1.7e9) * 1e6)
+    assert bounds(replace(PLAIN, programs=1), H200).cache == pytest.approx(256 * MIB / (L2_BYTES * H200.clock_hz) * 1e6)
