@@ -4,7 +4,7 @@ import hashlib
 from pathlib import Path
 
 from benchmark.suites import find
-from tests.tools.executor.conftest import SETTINGS
+from tests.tools.conftest import SETTINGS
 from tools.executor.course import Course
 
 KERNEL = """
