@@ -18,7 +18,7 @@ then, the device waits for it and both clocks see that.
 import math
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 REQUEST_US = (100.0, 250.0)
 """By how much a request to the sandbox may take longer than one to the judge: always, and at most where empty ones do."""
@@ -29,6 +29,8 @@ SIGMAS = 2.0
 SLACK = 0.03
 """Part of a claim that is not argued about: frequency steps, what kept memory does to address translation."""
 SLACK_US = 1.0
+SEALED_SLACK, SEALED_SLACK_US = 0.1, 5.0
+"""The same of blocks on sealed values, which are few."""
 FAR = 2.0
 FAR_US = 50.0
 """A claim is far off where the other clock shows more than `FAR` times as much and `FAR_US` more."""
@@ -87,6 +89,16 @@ def compare(baseline: Blocks, candidate: Blocks, request_us: float) -> Agreement
     return Agreement(
         claim, baseline.median + (longer[many] - longer[few]) / (many - few), baseline.median + least / many - SLACK_US - SLACK * claim
     )
+
+
+def sealed(baseline: Blocks, candidate: Blocks, known: Agreement, baseline_us: float, request_us: float) -> Agreement:
+    """The same from blocks on values that came with the request, whose results were there before the answer: what is done outside of
+    these walls helps nobody. `known` is what the other blocks have shown.
+    """
+    calls = baseline.calls[0]
+    longer = min(candidate.walls) * 1e6 - min(baseline.walls) * 1e6 - 2 * request_us
+    least = baseline_us + longer / calls - SEALED_SLACK_US - SEALED_SLACK * known.claim
+    return replace(known, least=max(known.least, least))
 
 
 def _walls(blocks: Blocks) -> dict[int, list[float]]:

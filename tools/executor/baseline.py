@@ -16,6 +16,7 @@ from tools.executor.arguments import bind, memory_of, tensors_in
 from tools.executor.channel import Message
 from tools.executor.clock import Bench, Place, places_for
 from tools.executor.truths import Truths
+from tools.executor.wire import Node, Region
 from tools.platforms import clocks
 
 COMPILED = 16
@@ -26,6 +27,7 @@ class Source(Protocol):
     """What the judge knows of the evaluation at hand."""
 
     truths: Truths
+    sending: Region
     sent: tuple[str, int] | None
 
     @property
@@ -73,20 +75,46 @@ class TimedBaseline:
         """Cases and seeds of the sets at hand."""
 
     def load(self, request: Message, fds: list[int]) -> Message:
-        """Takes the inputs that were sent last as one of several sets; the first one begins anew, unless `again`."""
+        """Takes the inputs that were sent last as one of several sets; the first one begins anew."""
         assert self.judge.sent is not None
         self.loaded.append(self.judge.sent)
         arguments = self.judge.truths.arguments(self.judge.task, *self.judge.sent)
-        if request["set"] == 0 and not request["again"]:
+        if request["set"] == 0:
             self.baseline = None
             self.baseline = Baseline(self.judge.task, arguments, self.judge.truths.device, request["flush"])
             if self.judge.task.sha in self.compiled:
                 self.baseline.also(self.compiled[self.judge.task.sha])
-            return {"flush_us": self.baseline.bench.flush_us, "free_bytes": torch.accelerator.get_memory_info()[0]}
+            facts = {"flush_us": self.baseline.bench.flush_us, "free_bytes": torch.accelerator.get_memory_info()[0]}
+            return facts | {"input_bytes": sum(b.numel() * b.element_size() for b in self.baseline.bench.sets[0])}
         assert self.baseline is not None
-        sets, values = self.baseline.bench.sets, self.baseline.values(arguments)
-        sets[request["set"] : request["set"] + 1] = [values]
+        self.baseline.bench.sets.append(self.baseline.values(arguments))
         return {}
+
+    def seal(self, request: Message, fds: list[int]) -> Message:
+        """Puts inputs for several calls, each with values of its own, into the shared memory."""
+        task, sending = self.judge.task, self.judge.sending
+        sending.clear()
+        sets = []
+        for seed in request["seeds"]:
+            self.loaded.append((request["case"], seed))
+            positional, keywords = bind(task, self.judge.truths.arguments(task, request["case"], seed))
+            args = [sending.write(value) for value in positional.values()]
+            sets.append({"args": args, "kwargs": {name: sending.write(value) for name, value in keywords.items()}})
+        sending.settle()
+        return {"sets": sets}
+
+    def sealed(self, request: Message, fds: list[int]) -> Message:
+        """What the sandbox does with the same values. The results are carried off to where it cannot read them."""
+        assert self.baseline is not None
+        bring = [partial(self._bring, [*sent["args"], *sent["kwargs"].values()]) for sent in request["sets"]]
+        self.baseline.bench.places = self.baseline.eager
+        block, _ = self.baseline.bench.sealed(bring, _carried_off, request["stall"])
+        return vars(block)
+
+    def _bring(self, nodes: list[Node], place: Place) -> None:
+        free = iter(place.buffers)
+        for node in nodes:
+            self.judge.sending.read(node, lambda flat: next(free).copy_(flat))
 
     def time(self, request: Message, fds: list[int]) -> Message:
         assert self.baseline is not None
@@ -180,6 +208,10 @@ class Alarm:
     def _ring(self, number: int = 0, frame: FrameType | None = None) -> None:
         self.rang = True
         raise Overdue(f"not done in {self.seconds:.0f} s")
+
+
+def _carried_off(place: Place, result: Any) -> list[torch.Tensor]:
+    return [tensor.clone() for tensor in tensors_in(result)]
 
 
 def _buffered(value: Any, free: Iterator[torch.Tensor]) -> Any:

@@ -98,6 +98,31 @@ class Bench:
         us = [round(start.elapsed_time(end) * 1000, 3) for start, end in spans]
         return Block(us, statistics.median(host) * 1e6, statistics.median(loop) * 1e6, self._result_bytes())
 
+    def sealed(self, bring: Sequence[Callable[[Place], None]], take: Callable[[Place, Any], Any], stall: int) -> tuple[Block, list[Any]]:
+        """A call for each of `bring`, which puts values that were never seen into a place; `take` carries each result off. All of it
+        is done when this returns.
+        """
+        self.kept = []
+        spans, loop, taken = [], [], []
+        with _no_collection():
+            for _ in range(stall):
+                self.scratch.zero_()
+            for brought in bring:
+                begun = time.perf_counter()
+                place = self._next()
+                brought(place)
+                self.scratch.zero_()
+                start, end = self._events()
+                start.record()
+                result = place.call()
+                end.record()
+                taken.append(take(place, result))
+                spans.append((start, end))
+                loop.append(time.perf_counter() - begun)
+            torch.accelerator.synchronize()
+        us = [round(start.elapsed_time(end) * 1000, 3) for start, end in spans]
+        return Block(us, 0.0, statistics.median(loop) * 1e6), taken
+
     def clear(self) -> None:
         """Forgets the results, and spoils their memory, so that a later call which leaves holes shows no earlier answer in them."""
         own = {_home(buffer) for place in self.places for buffer in place.buffers}
@@ -110,11 +135,15 @@ class Bench:
 
     def _fresh(self, values: int) -> Place:
         """The next place, with the values of an input set and a cache that holds neither."""
-        place = self.places[self.calls % len(self.places)]
-        self.calls += 1
+        place = self._next()
         for buffer, value in zip(place.buffers, self.sets[values], strict=True):
             buffer.copy_(value)
         self.scratch.zero_()
+        return place
+
+    def _next(self) -> Place:
+        place = self.places[self.calls % len(self.places)]
+        self.calls += 1
         return place
 
     def _keep(self, place: Place, result: Any) -> None:

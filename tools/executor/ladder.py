@@ -12,7 +12,7 @@ from tools.evaluation import TimedSize, Timing
 from tools.executor.channel import Message
 from tools.executor.ratios import geometric, mean
 from tools.executor.surroundings import Surroundings
-from tools.executor.timing import FRESH_RATIO, METHOD, SETS, Contest, Side, Untimed
+from tools.executor.timing import FRESH_RATIO, METHOD, SEALED_BYTES, SETS, Contest, Seal, Side, Untimed
 from tools.executor.trials import Trials
 from tools.executor.verdicts import OURS, Stop
 from tools.roofline import MARGIN
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 SEEDS = 1 << 48
 FLUSH_BYTES = 256 << 20
 """At least so much is overwritten before each call."""
+SEALED_HOST_BYTES = 64 << 20
+"""Of sealed values, where they pass through the host's memory."""
 SLOWED = 1.05
 """So many times as long the baseline may take beside the candidate as alone."""
 SELF = (0.98, 1.02)
@@ -126,7 +128,7 @@ class Ladder:
             if self.uncompiled:
                 size.compile = {"error": self.uncompiled}
             self.contests[case["name"]], self.sizes[case["name"]] = contest, size
-            against = self._against(case, contest, size) or self._remembers(case, contest)
+            against = self._against(case, contest, size)
             if against and attempt + 1 == TRIES:
                 raise against
             if not against and contest.agreement.ok:
@@ -138,6 +140,9 @@ class Ladder:
 
     def _against(self, case: Message, contest: Contest, size: TimedSize) -> Stop | None:
         """What the times themselves say against the candidate."""
+        if contest.fresh > FRESH_RATIO:
+            message = f"calls on values that were never seen before take {contest.fresh:.2f} times as long"
+            return Stop("suspected_hack", message, {"case": case["name"]})
         clocks = [contest.agreement, *([contest.warm_agreement] if contest.warm_agreement else [])]
         if any(clock.far for clock in clocks):
             return Stop(
@@ -150,21 +155,6 @@ class Ladder:
                 message = f"a call took {us:.2f} us; the least traffic and arithmetic of the task need {floor:.2f} us on this hardware"
                 return Stop("below_floor", message, {"case": case["name"]})
         return None
-
-    def _remembers(self, case: Message, contest: Contest) -> Stop | None:
-        """Whether calls on values that were never seen take longer than those on values that were."""
-
-        def load(side: str, number: int) -> None:
-            if side == "baseline":
-                self._draw(case, 0)
-                self.course.judge(self._load(0, again=True))
-            else:
-                self.course.ask(self._load(0, again=True) | self.layout, self.course.settings.case_s)
-
-        ratio: float = self.course.guarded(partial(contest.fresh_ratio, load))
-        if ratio <= FRESH_RATIO:
-            return None
-        return Stop("suspected_hack", f"calls on values that were never seen before take {ratio:.2f} times as long", {"case": case["name"]})
 
     def _right_after(self) -> None:
         """A correctness case once more: who is right while it is watched may be wrong when it has run often."""
@@ -201,11 +191,7 @@ class Ladder:
             return course.judge(request | {"of": of})
 
         def check(call: int, values: int) -> None:
-            answer = course.ask({"op": "give", "call": call}, course.settings.case_s)
-            request = {"op": "check", "seed": self.seeds[values], "case": case["name"]}
-            found = course.judge(request | {"result": answer.get("result"), "after": answer.get("after")})
-            if not found["ok"]:
-                raise Stop(found["kind"], f"wrong in a timed call: {found['message']}", {"case": case["name"]})
+            self._check(case, self.seeds[values], course.ask({"op": "give", "call": call}, course.settings.case_s))
 
         sides: dict[str, Side] = {
             "baseline": partial(asked, "eager"),
@@ -213,7 +199,26 @@ class Ladder:
         }
         if "compile" in course.settings.baselines and not self.uncompiled:
             sides["compile"] = partial(asked, "compile")
-        return Contest(sides, check, self.rng, facts["flush_us"], facts["free_bytes"], self.clock)
+        return Contest(sides, check, self.rng, facts["flush_us"], facts["free_bytes"], self._seal(case, facts["input_bytes"]), self.clock)
+
+    def _check(self, case: Message, seed: int, answer: Message) -> None:
+        request = {"op": "check", "seed": seed, "case": case["name"], "result": answer.get("result"), "after": answer.get("after")}
+        found = self.course.judge(request)
+        if not found["ok"]:
+            raise Stop(found["kind"], f"wrong in a timed call: {found['message']}", {"case": case["name"]})
+
+    def _seal(self, case: Message, input_bytes: int) -> Seal:
+        seeds: list[int] = []
+
+        def draw(calls: int) -> list[Message]:
+            seeds[:] = [self.rng.randrange(SEEDS) for _ in range(calls)]
+            found: list[Message] = self.course.judge({"op": "seal", "case": case["name"], "seeds": seeds})["sets"]
+            return found
+
+        memory = self.course.box.memory
+        instant = memory["gpu"] is not None
+        room = min(memory["size"] // 4, SEALED_BYTES if instant else SEALED_HOST_BYTES)
+        return Seal(draw, lambda call, node: self._check(case, seeds[call], node), input_bytes, room, instant)
 
     def _draw(self, case: Message, number: int) -> None:
         """New values of a case, for an input set of both sides."""
@@ -222,9 +227,9 @@ class Ladder:
         layout = self.course.judge({"op": "inputs", "case": case["name"], "seed": self.seeds[number], "compared": False})
         self.layout = {"args": layout["args"], "kwargs": layout["kwargs"]}
 
-    def _load(self, number: int, again: bool = False) -> Message:
+    def _load(self, number: int) -> Message:
         flush = max(2 * self.course.worker.device["l2_bytes"], FLUSH_BYTES)
-        return {"op": "load", "set": number, "again": again, "flush": flush, "mutates": self.course.cases["mutates"]}
+        return {"op": "load", "set": number, "flush": flush, "mutates": self.course.cases["mutates"]}
 
     def _timing(self, names: list[str]) -> Timing:
         sizes = [self.sizes[name] for name in names]

@@ -203,17 +203,21 @@ class Sandbox:
     def give(self, result: Any, tensors: list[torch.Tensor], after: list[torch.Tensor]) -> Message:
         """Writes the result, and the arguments as the call left them, to shared memory."""
         self.outputs.clear()
+        written = self.put(result, tensors, after)
+        self.outputs.settle()
+        return written
+
+    def put(self, result: Any, tensors: list[torch.Tensor], after: list[torch.Tensor]) -> Message:
+        """The same behind what has been written before, without waiting for the device."""
         device = tensors[0].device.type if tensors else None
         for tensor in self.outputs_in(result):
             if device and tensor.device.type != device:
                 raise Failed("device_mismatch", f"an output is on {tensor.device}, the inputs are on {tensors[0].device}")
         try:
-            written: Message = {
+            return {
                 "result": self._write(result, tensors),
                 "after": [self.outputs.write(self.session.to_host(tensor)) for tensor in after],
             }
-            self.outputs.settle()
-            return written
         except Overflow:
             shapes = [tuple(tensor.shape) for tensor in tensors_in(result)]
             raise Failed("wrong_shape", f"outputs of shapes {shapes} do not fit into the memory that this task needs") from None

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tools.evaluation import TimedSize
-from tools.executor.agreement import Agreement, Blocks, allowance, compare, delayed, scaled
+from tools.executor.agreement import Agreement, Blocks, allowance, compare, delayed, scaled, sealed
 from tools.executor.channel import Malformed, Message
 from tools.executor.clock import RESOLUTION, settled
 from tools.executor.ratios import apart, interval
@@ -37,8 +37,9 @@ CHECKED = 3
 """Blocks of which one output is checked."""
 EMPTY = 5
 """Requests by which it is seen what a request takes."""
-FRESH, FRESH_S = (3, 5), 0.2
-"""Fewest and most calls on values that were never seen before; the fewest where bringing the values takes so long."""
+SEALED, SEALED_CALLS, SEALED_BYTES = 3, 24, 1 << 30
+"""Blocks on values that come with the request, calls of each at most, and bytes of their inputs or results."""
+SEALED_LOOP_US = 100.0
 FRESH_RATIO, FRESH_US = 1.5, 5.0
 """So many times as long, and so much longer, calls on new values may take."""
 METHOD = (
@@ -84,6 +85,19 @@ class Answer:
     result_bytes: int
 
 
+@dataclass
+class Seal:
+    """Values that nobody has seen: `draw(n)` has the judge draw them for n calls and says where they lie, `check(call, node)` has it
+    look at one of the results. `instant`: whether they pass without the host, so that bringing them takes no time to speak of.
+    """
+
+    draw: Callable[[int], list[Message]]
+    check: Callable[[int, Message], None]
+    input_bytes: int
+    room: int
+    instant: bool
+
+
 class Contest:
     """Times one size. `sides` are `baseline`, `candidate`, and `compile` where it is asked for.
 
@@ -98,10 +112,12 @@ class Contest:
         rng: random.Random,
         flush_us: float,
         free_bytes: int,
+        seal: Seal,
         clock: Callable[[], float] = time.perf_counter,
     ):
         self.sides = sides
         self.clock = clock
+        self.seal = seal
         self.check = check
         self.rng = rng
         self.flush_us = max(flush_us, 1.0)
@@ -120,6 +136,7 @@ class Contest:
             self.plan = again
             self.blocks = self._main(deadline)
         self.agreement = compare(self.blocks["baseline"], self.blocks["candidate"], self.request_us)
+        self._seal()
         size = self._result(case)
         if self.agreement.granted < WARM_US and self.clock() < deadline:
             size.warm = self._warm(deadline)
@@ -147,28 +164,40 @@ class Contest:
         beside, alone = self.blocks["baseline"], self._series(("baseline",), Plan(self.plan.calls, SOLO, self.plan.stall), math.inf)
         return max(apart(beside.us, alone["baseline"].us, self.rng), delayed(beside, alone["baseline"]))
 
-    def fresh_ratio(self, load: Callable[[str, int], None]) -> float:
-        """How many times as long the candidate takes on values that it has never seen as on those it has, the baseline's own
-        change taken off. `load(side, number)` brings new values; 1 where the difference is too small to matter.
+    def _seal(self) -> None:
+        """Blocks on values that nobody has seen: what they say on both clocks. `fresh` is how many times as long the candidate takes on
+        them, the baseline's own change taken off; 1 where the difference is too small to matter.
         """
-        found: dict[str, list[float]] = {"baseline": [], "candidate": []}
-        begun = self.clock()
-        for number in range(FRESH[1]):
-            for name, times in found.items():
-                load(name, number)
-                times.append(self._on_fresh(name))
-            if number + 1 >= FRESH[0] and self.clock() - begun > FRESH_S:
-                break
-        self.check(1, 0)
-        medians = {name: statistics.median(times) for name, times in found.items()}
-        change, new = (medians[name] / self.blocks[name].median for name in ("baseline", "candidate"))
-        longer = medians["candidate"] - self.blocks["candidate"].median * change
-        return new / change if longer > FRESH_US else 1.0
+        names = ("baseline", "candidate")
+        found = {name: Blocks() for name in names}
+        calls = max(1, min(SEALED_CALLS, 2 * self.plan.calls, self.seal.room // max(self.seal.input_bytes, self.result_bytes, 1)))
+        for number in range(SEALED):
+            sets = self.seal.draw(calls)
+            for name in names if number % 2 == 0 else reversed(names):
+                self._sealed_block(name, found[name], sets)
+            call = self.rng.randrange(calls)
+            self.seal.check(call, self.given[call])
+        baseline, candidate = (self.blocks[name].median for name in names)
+        change, new = found["baseline"].median / baseline, found["candidate"].median / candidate
+        self.fresh = new / change if found["candidate"].median - candidate * change > FRESH_US else 1.0
+        if self.seal.instant:
+            self.agreement = sealed(found["baseline"], found["candidate"], self.agreement, baseline, self.request_us)
 
-    def _on_fresh(self, name: str) -> float:
-        """Of a call on the first set, after one on another, which has the code ready."""
+    def _sealed_block(self, name: str, blocks: Blocks, sets: list[Message]) -> None:
         self.sides[name]({"op": "clear"})
-        return _certain(name, self._time(name, [1, 0], self.plan.stall).us[-1:])
+        # Each call takes the host longer here: values are brought and results carried off.
+        loop_us, calls = 2 * self.loop_us + SEALED_LOOP_US, len(sets)
+        stall = math.ceil(min(STALL * loop_us * calls, STALL_US) / self.flush_us)
+        begun = self.clock()
+        answer = self.sides[name]({"op": "sealed", "sets": sets, "stall": stall})
+        blocks.walls.append(self.clock() - begun)
+        blocks.calls.append(calls)
+        blocks.us.append(_certain(name, _times(answer, calls)))
+        if name == "candidate":
+            given = answer.get("given")
+            if not isinstance(given, list) or len(given) != calls or not all(isinstance(node, dict) for node in given):
+                raise Malformed("results of calls that are none")
+            self.given = given
 
     def _warm_up(self, deadline: float) -> Plan:
         """Calls that compile, tune, use each input set, and fill the allocator's cache with what a long block keeps."""
@@ -176,7 +205,8 @@ class Contest:
         if self.clock() > deadline:
             raise Untimed("the first calls took all the time that there is for this size")
         trusted = [answer for name, answer in zip(self.sides, first, strict=True) if name != "candidate"]
-        self.most = max(1, self.room // max(1, *(answer.result_bytes for answer in trusted)))
+        self.result_bytes = max(answer.result_bytes for answer in trusted)
+        self.most = max(1, self.room // max(1, self.result_bytes))
         few = self.most < 2 * SETS or any(answer.us[0] > BLOCK_US for answer in first)
         answers = [self._time(name, [*range(SETS)] * (1 if few else 2), 0) for name in self.sides]
         self.loop_us = max(answer.loop_us for answer in answers)
@@ -231,9 +261,7 @@ class Contest:
 
     def _time(self, name: str, order: list[int], stall: int, warm: bool = False) -> Answer:
         answer = self.sides[name]({"op": "time", "order": order, "stall": stall, "warm": warm})
-        times, size = answer.get("us"), answer.get("result_bytes")
-        if not isinstance(times, list) or len(times) != len(order) or not all(type(t) in (int, float) for t in times):
-            times = [math.nan]
+        times, size = _times(answer, len(order)), answer.get("result_bytes")
         if name == "candidate":
             self.tuning_s = max(self.tuning_s, _claimed(answer.get("tuning_s")))
         return Answer(times, _claimed(answer.get("host_us")), _claimed(answer.get("loop_us")), size if type(size) is int else 0)
@@ -268,6 +296,14 @@ def _certain(name: str, times: Sequence[float]) -> float:
     if math.isnan(us):
         raise Malformed("times of calls that are no times") if name == "candidate" else Untimed(f"the clock of {name} shows no time")
     return us
+
+
+def _times(answer: Message, calls: int) -> list[float]:
+    """Device microseconds of each call; not a number where they are no times."""
+    times = answer.get("us")
+    if not isinstance(times, list) or len(times) != calls or not all(type(t) in (int, float) for t in times):
+        return [math.nan]
+    return times
 
 
 def _claimed(number: Any) -> float:

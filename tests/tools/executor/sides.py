@@ -31,7 +31,9 @@ class Side:
     real_us: float | None = None
     warm_us: float | None = None
     fresh_us: float | None = None
-    """Of the last of two calls, as calls on new values are made."""
+    """What it reports of calls on values that come with the request."""
+    sealed_us: float | None = None
+    """What such a call takes on the wall, where that is something else."""
     request_us: float = 60.0
     jitter_us: float = 5.0
     """Of a request's time."""
@@ -48,22 +50,23 @@ class Side:
 
     def __call__(self, request: dict[str, Any]) -> dict[str, Any]:
         self.asked.append(request)
-        if request["op"] != "time":
+        if request["op"] not in ("time", "sealed"):
             self.clock.now += self.request_us * 1e-6
             return {}
-        calls = len(request["order"])
-        us = (self.warm_us or self.us) if request["warm"] else self.us
+        warm, sealed = request.get("warm", False), request["op"] == "sealed"
+        calls = len(request["sets"] if sealed else request["order"])
+        us = (warm and self.warm_us) or (sealed and self.fresh_us) or self.us
         real = us if self.real_us is None else self.real_us
+        real = self.sealed_us if sealed and self.sealed_us else real
         if self.slow_first_us and not any(earlier["op"] == "clear" for earlier in self.asked):
             us = real = self.slow_first_us
-        flush = 0.0 if request["warm"] else self.flush_us
+        flush = 0.0 if warm else self.flush_us
         wall = self.request_us + request["stall"] * self.flush_us + calls * (real + flush) + abs(self.rng.gauss(0, self.jitter_us))
         self.clock.now += (wall + (self.sleeps_us if calls == 40 else 0.0)) * 1e-6
         us *= self.rng.uniform(1 - self.spread, 1 + self.spread)
         times = [us * self.rng.uniform(0.99, 1.01) for _ in range(calls)]
-        if self.fresh_us and request["order"] == [1, 0]:
-            times[-1] = self.fresh_us
-        return {"us": times, "host_us": 20.0, "loop_us": 40.0, "result_bytes": self.result_bytes, "tuning_s": 1.5}
+        answer = {"us": times, "host_us": 20.0, "loop_us": 40.0, "result_bytes": self.result_bytes, "tuning_s": 1.5}
+        return answer | {"given": [{"result": number} for number in range(calls)]}
 
 
 class Course:
@@ -81,7 +84,8 @@ class Course:
             "floor": {"cold": 1.0, "warm": 0.5},
             "clocks": {"sm_mhz": 1980, "throttle": ["idle"], "processes": [], "missing": {}},
             "inputs": {"args": [], "kwargs": {}, "empty": False, "tensors": []},
-            "load": {"flush_us": 100.0, "free_bytes": 64 << 30},
+            "load": {"flush_us": 100.0, "free_bytes": 64 << 30, "input_bytes": 1 << 20},
+            "seal": lambda request: {"sets": [{} for _ in request["seeds"]]},
             "check": {"ok": True, "kind": "pass", "message": "", "trivial": False},
             "compile": {},
         } | answers
@@ -91,7 +95,7 @@ class Course:
         cases = [{"name": "fp32", "held_out": False}, {"name": "secret", "held_out": True}]
         self.cases = {"timing": timing, "cases": cases, "mutates": False}
         self.worker = SimpleNamespace(device={"l2_bytes": 50 << 20}, settle_spare=lambda: None)
-        self.box = SimpleNamespace(kill=lambda: self.gone())
+        self.box = SimpleNamespace(kill=lambda: self.gone(), memory={"gpu": 0, "size": 8 << 30})
         self.gone: Callable[[], None] = lambda: None
         self.error: Stop | None = None
         """What the sandbox answers to the next request to load."""
@@ -101,7 +105,7 @@ class Course:
 
     def judge(self, request: dict[str, Any]) -> dict[str, Any]:
         self.asked.append(request)
-        if request["op"] in ("time", "clear"):
+        if request["op"] in ("time", "clear", "sealed"):
             side = self.sides[request["of"]]
             assert side is not None
             return side(request)

@@ -6,7 +6,7 @@ import pytest
 
 from tests.tools.executor.sides import Clock, Side
 from tools.executor.channel import Malformed
-from tools.executor.timing import EMPTY, FEWEST, MOST_CALLS, PAIRS, SETS, Contest, Untimed, planned
+from tools.executor.timing import EMPTY, FEWEST, MOST_CALLS, PAIRS, SEALED, SETS, Contest, Seal, Untimed, planned
 
 
 def contest(baseline: Side, candidate: Side, checked: list | None = None, **more: Side) -> Contest:
@@ -14,8 +14,14 @@ def contest(baseline: Side, candidate: Side, checked: list | None = None, **more
         if checked is not None:
             checked.append((call, values))
 
+    def look(call: int, node: dict) -> None:
+        assert node == {"result": call}
+        if checked is not None:
+            checked.append((call, -1))
+
     sides = {"baseline": baseline, "candidate": candidate} | more
-    return Contest(sides, check, random.Random(0), 100.0, 64 << 30, baseline.clock)
+    seal = Seal(lambda calls: [{} for _ in range(calls)], look, 1 << 20, 1 << 30, instant=True)
+    return Contest(sides, check, random.Random(0), 100.0, 64 << 30, seal, baseline.clock)
 
 
 def run(baseline_us: float, candidate_us: float, **candidate: float) -> tuple[Contest, object]:
@@ -113,9 +119,9 @@ def test_outputs_of_timed_calls_are_checked_and_chosen_after_the_block():
     clock, checked = Clock(), []
     candidate = Side(clock, 100.0)
     contest(Side(clock, 100.0), candidate, checked).run("n", 30.0)
-    assert len(checked) == 3
+    assert len([values for _, values in checked if 0 <= values < SETS]) == 3
+    assert len([values for _, values in checked if values == -1]) == SEALED
     assert not any("keep" in request for request in candidate.asked)
-    assert all(0 <= values < SETS for _, values in checked)
 
 
 def test_results_are_forgotten_before_each_of_the_candidates_blocks():
@@ -177,12 +183,28 @@ def test_baseline_whose_blocks_were_drawn_out_is_seen():
 
 
 def test_candidate_that_remembers_is_slower_on_new_values():
-    clock, loaded = Clock(), []
-    for fresh, expected in ((None, 1.0), (900.0, 3.0)):
-        made = contest(Side(clock, 800.0), Side(clock, 300.0, fresh_us=fresh))
-        made.run("n", 30.0)
-        assert made.fresh_ratio(lambda side, number: loaded.append((side, number))) == pytest.approx(expected, rel=0.05)
-    assert {side for side, _ in loaded} == {"baseline", "candidate"}
+    assert run(800.0, 300.0)[0].fresh == pytest.approx(1.0, abs=0.05)
+    assert run(800.0, 300.0, fresh_us=900.0)[0].fresh == pytest.approx(3.0, rel=0.05)
+
+
+def test_work_that_is_done_outside_of_the_timed_span_is_missed_in_sealed_blocks():
+    made, size = run(800.0, 100.0, sealed_us=700.0)
+    assert made.agreement.far
+    assert size.candidate_us > 600.0
+
+
+def test_honest_candidates_are_not_held_back_by_sealed_blocks():
+    for us in (4.0, 40.0, 4000.0):
+        assert run(2 * us, us)[0].agreement.ok
+        assert run(us, 2 * us)[0].agreement.ok
+
+
+@pytest.mark.parametrize("given", [None, [], [{}] * 3, ["x"] * 24])
+def test_results_that_are_none_are_the_candidates_doing(given):
+    clock = Clock()
+    side = Side(clock, 50.0)
+    with pytest.raises(Malformed):
+        contest(Side(clock, 50.0), lambda request: side(request) | {"given": given}).run("n", 30.0)
 
 
 def test_tuning_is_what_the_candidates_process_says():
@@ -191,7 +213,7 @@ def test_tuning_is_what_the_candidates_process_says():
 
 @pytest.mark.parametrize(
     ("us", "seconds"),
-    [(5.0, 0.3), (100.0, 0.35), (1000.0, 0.7), (8000.0, 1.0), (50_000.0, 2.0)],
+    [(5.0, 0.3), (100.0, 0.35), (1000.0, 0.7), (8000.0, 1.0), (50_000.0, 2.5)],
 )
 def test_a_size_takes_no_longer_than_its_budget(us, seconds):
     made, _ = run(us, us)
