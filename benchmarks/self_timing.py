@@ -20,7 +20,7 @@ from benchmark.task import Task
 from tools.executor import memory
 from tools.executor.channel import Message
 from tools.executor.ladder import FLUSH_BYTES, SEALED_HOST_BYTES
-from tools.executor.timing import SEALED_BYTES, SETS, Contest, Seal
+from tools.executor.timing import SEALED_BYTES, SETS, Contest, Seal, Side
 from tools.executor.worker import ROOT, START_S, Peer
 
 
@@ -62,10 +62,11 @@ def contest(judges: list[Judge], case: str, rng: random.Random) -> Contest:
 
     def draw(calls: int) -> list[Message]:
         request = {"op": "seal", "case": case, "seeds": [rng.randrange(1 << 48) for _ in range(calls)]}
-        found: list[Message] = [judge.ask(request) for judge in judges][0]["sets"]
+        answers = [judge.ask(request) for judge in judges]
+        found: list[Message] = answers[0]["sets"]
         return found
 
-    sides = dict(zip(("baseline", "candidate"), [judge.time for judge in judges], strict=True))
+    sides: dict[str, Side] = dict(zip(("baseline", "candidate"), [judge.time for judge in judges], strict=True))
     instant = judges[0].memory["gpu"] is not None
     seal = Seal(draw, lambda call, node: None, facts["input_bytes"], SEALED_BYTES if instant else SEALED_HOST_BYTES, instant)
     return Contest(sides, lambda call, values: None, rng, facts["flush_us"], facts["free_bytes"], seal)
@@ -89,7 +90,8 @@ def main(suite: str, repeat: int) -> None:
             within.append(itself)
             warm = f"{size.warm['speedup']:.3f}" if size.warm else "  -  "
             print(
-                f"{task.name:16} {case:24} across {size.speedup:.3f} [{size.ci[0]:.3f}, {size.ci[1]:.3f}] warm {warm} within {itself:.3f} new {made.fresh:.2f}  "
+                f"{task.name:16} {case:24} across {size.speedup:.3f} [{size.ci[0]:.3f}, {size.ci[1]:.3f}] "
+                f"warm {warm} within {itself:.3f} new {made.fresh:.2f}  "
                 f"{size.baseline_us:9.2f} us, claim {agreement.claim:9.2f}, slope {agreement.slope:9.2f}, least {agreement.least:9.2f} "
                 f"{'ok' if agreement.ok else 'TOO LOW'}  load {loaded - start:.2f} s, size {timed - loaded:.2f} s",
                 flush=True,
