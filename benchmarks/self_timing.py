@@ -68,7 +68,8 @@ def contest(judges: list[Judge], case: str, rng: random.Random) -> Contest:
 
     sides: dict[str, Side] = dict(zip(("baseline", "candidate"), [judge.time for judge in judges], strict=True))
     instant = judges[0].memory["gpu"] is not None
-    seal = Seal(draw, lambda call, node: None, facts["input_bytes"], SEALED_BYTES if instant else SEALED_HOST_BYTES, instant)
+    room = SEALED_BYTES if instant else SEALED_HOST_BYTES
+    seal = Seal(draw, lambda call, node: None, room // facts["input_bytes"], room, instant)
     return Contest(sides, lambda call, values: None, rng, facts["flush_us"], facts["free_bytes"], seal)
 
 

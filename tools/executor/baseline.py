@@ -108,8 +108,13 @@ class TimedBaseline:
         assert self.baseline is not None
         bring = [partial(self._bring, [*sent["args"], *sent["kwargs"].values()]) for sent in request["sets"]]
         self.baseline.bench.places = self.baseline.eager
-        block, _ = self.baseline.bench.sealed(bring, _carried_off, request["stall"])
+        block, _ = self.baseline.bench.sealed(bring, self._carried_off, request["stall"])
         return vars(block)
+
+    def _carried_off(self, place: Place, result: Any) -> list[torch.Tensor]:
+        assert self.baseline is not None
+        after = place.buffers if self.baseline.bench.mutates else []
+        return [tensor.clone() for tensor in (*tensors_in(result), *after)]
 
     def _bring(self, nodes: list[Node], place: Place) -> None:
         free = iter(place.buffers)
@@ -208,10 +213,6 @@ class Alarm:
     def _ring(self, number: int = 0, frame: FrameType | None = None) -> None:
         self.rang = True
         raise Overdue(f"not done in {self.seconds:.0f} s")
-
-
-def _carried_off(place: Place, result: Any) -> list[torch.Tensor]:
-    return [tensor.clone() for tensor in tensors_in(result)]
 
 
 def _buffered(value: Any, free: Iterator[torch.Tensor]) -> Any:

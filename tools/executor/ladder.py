@@ -1,6 +1,7 @@
 """The timing stage (device mode): the task's ladder of sizes under the GPU's lock."""
 
 import contextlib
+import json
 import os
 import random
 import time
@@ -9,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tools.evaluation import TimedSize, Timing
-from tools.executor.channel import Message
+from tools.executor.channel import LIMIT, Message
 from tools.executor.ratios import geometric, mean
 from tools.executor.surroundings import Surroundings
 from tools.executor.timing import FRESH_RATIO, METHOD, SEALED_BYTES, SETS, Contest, Seal, Side, Untimed
@@ -218,7 +219,9 @@ class Ladder:
         memory = self.course.box.memory
         instant = memory["gpu"] is not None
         room = min(memory["size"] // 4, SEALED_BYTES if instant else SEALED_HOST_BYTES)
-        return Seal(draw, lambda call, node: self._check(case, seeds[call], node), input_bytes, room, instant)
+        # Results are described in one message as inputs are.
+        most = min(room // max(input_bytes, 1), LIMIT // 4 // len(json.dumps(self.layout)))
+        return Seal(draw, lambda call, node: self._check(case, seeds[call], node), most, room, instant)
 
     def _draw(self, case: Message, number: int) -> None:
         """New values of a case, for an input set of both sides."""

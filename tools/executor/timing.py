@@ -93,8 +93,10 @@ class Seal:
 
     draw: Callable[[int], list[Message]]
     check: Callable[[int, Message], None]
-    input_bytes: int
+    most: int
+    """Calls whose values can pass at a time."""
     room: int
+    """Bytes of results that can."""
     instant: bool
 
 
@@ -170,7 +172,7 @@ class Contest:
         """
         names = ("baseline", "candidate")
         found = {name: Blocks() for name in names}
-        calls = max(1, min(SEALED_CALLS, 2 * self.plan.calls, self.seal.room // max(self.seal.input_bytes, self.result_bytes, 1)))
+        calls = max(1, min(SEALED_CALLS, 2 * self.plan.calls, self.seal.most, self.seal.room // max(self.result_bytes, 1)))
         for number in range(SEALED):
             sets = self.seal.draw(calls)
             for name in names if number % 2 == 0 else reversed(names):

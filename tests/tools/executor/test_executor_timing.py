@@ -20,7 +20,7 @@ def contest(baseline: Side, candidate: Side, checked: list | None = None, **more
             checked.append((call, -1))
 
     sides = {"baseline": baseline, "candidate": candidate} | more
-    seal = Seal(lambda calls: [{} for _ in range(calls)], look, 1 << 20, 1 << 30, instant=True)
+    seal = Seal(lambda calls: [{} for _ in range(calls)], look, 1000, 1 << 30, instant=True)
     return Contest(sides, check, random.Random(0), 100.0, 64 << 30, seal, baseline.clock)
 
 
