@@ -28,5 +28,5 @@ MOVES = frozenset({
 })  # fmt: skip
 """Elements put elsewhere: glue beside a kernel, unless it is what the task asks for."""
 FREE = ALLOCATES | FILLS | METADATA
-TRANSFER = "to_host"
-"""Our own name for values that were taken to the host."""
+TRANSFER, ARRIVAL = "to_host", "from_host"
+"""Our own names for values that were taken to the host, and for those that were brought from it."""

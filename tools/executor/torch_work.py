@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tools.executor import claims
-from tools.executor.aten import COPIES, FREE, MOVES, TRANSFER
+from tools.executor.aten import ARRIVAL, COPIES, FREE, MOVES, TRANSFER
 from tools.executor.channel import Message
 
 SHARE = 1 / 8
@@ -129,4 +129,5 @@ def _unseen(claim: Any, names: list[str]) -> Iterable[Row]:
 def words(row: Row) -> str:
     """How such an operator is called in messages."""
     where = ", where the record of its calls cannot see it" if row.hidden else ""
-    return "values are taken to the host" if row.op == TRANSFER else f"torch computes `{row.op}`{where}"
+    crossed = {TRANSFER: "values are taken to the host", ARRIVAL: "values are brought from the host"}
+    return crossed.get(row.op, f"torch computes `{row.op}`{where}")

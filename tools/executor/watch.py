@@ -14,7 +14,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from tools.executor.arguments import tensors_in
-from tools.executor.aten import ALLOCATES, COPIES, FILLS, METADATA, TRANSFER
+from tools.executor.aten import ALLOCATES, ARRIVAL, COPIES, FILLS, METADATA, TRANSFER
 from tools.executor.unwritten import Poison
 from tools.executor.zones import Zones
 
@@ -62,6 +62,10 @@ class Record:
     def transfer(self, tensor: torch.Tensor) -> None:
         if tensor.numel() > 1:
             self.add((TRANSFER, self.sources.get(_storage(tensor), frozenset()), False), tensor.numel())
+
+    def arrival(self, size: int) -> None:
+        if size > 1:
+            self.add((ARRIVAL, frozenset(), False), size)
 
     def add(self, key: Key, touched: int) -> None:
         if key not in self.rows and len(self.rows) >= ROWS:
@@ -145,7 +149,7 @@ def warm() -> None:
 
 
 class _Functions(TorchFunctionMode):
-    """What cannot be seen among operators: values that go to the host, and the operators by which a tensor is printed."""
+    """What cannot be seen among operators: values that go to the host or come from it, and the operators by which a tensor is printed."""
 
     def __init__(self, record: Record) -> None:
         super().__init__()
@@ -161,32 +165,27 @@ class _Functions(TorchFunctionMode):
             finally:
                 self.quiet = False
         made = func(*args, **(kwargs or {}))
-        if func in _LEAVES:
-            self._left(args[0], made)
+        if func in _CROSSES and args:
+            self._crossed(args[0], made)
         elif func in _WRITES and len(args) > _WRITES[func]:
-            self._left(args[_WRITES[func]], args[0])
+            self._crossed(args[_WRITES[func]], args[0])
         return made
 
-    def _left(self, values: Any, place: Any) -> None:
-        if isinstance(values, torch.Tensor) and not _host(values) and _host(place):
-            with torch._C.DisableTorchFunction():
+    def _crossed(self, values: Any, place: Any) -> None:
+        """Values that went to `place`, perhaps from the device to the host or the other way."""
+        there, here = _host(place), _host(values)
+        with torch._C.DisableTorchFunction():
+            if there and not here:
                 self.record.transfer(values)
-
-
-class _Nowhere:
-    interpreting = False
-
-
-def warm() -> None:
-    """In the zygote: enters a mode once, at which torch loads hundreds of modules."""
-    with Watch(_Nowhere(), Poison(), Record()):
-        torch.empty(1)
+            elif here and not there and not isinstance(values, int | float):
+                self.record.arrival(place.numel())
 
 
 _T = torch.Tensor
 _DEVICE = torch._C.TensorBase.device.__get__
 """Of the memory itself, whatever a subclass says."""
-_LEAVES = {_T.cpu, _T.to, _T.type, _T.tolist, _T.numpy, _T.__array__}
+_CROSSES = {_T.cpu, _T.cuda, _T.to, _T.type, _T.tolist, _T.numpy, _T.__array__, torch.tensor, torch.as_tensor, torch.asarray}
+"""Calls that put the values of their first argument into their result."""
 _WRITES = {_T.copy_: 1, _T.__setitem__: 2}
 """Methods that put values into another tensor, and which argument these are."""
 _PRINTS = {_T.__repr__, _T.__format__}

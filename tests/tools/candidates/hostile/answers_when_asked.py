@@ -2,11 +2,8 @@
 
 Row: 14 (answers outside of the timed span).
 Needs: GPU.
-Expected on a GPU: suspected_hack or below_floor or wrong_numeric or nonfinite at timing.
+Expected on a GPU: suspected_hack or below_floor or wrong_numeric or nonfinite at import or correctness or timing.
 """
-import sys
-import time
-
 import torch
 import triton
 import triton.language as tl
@@ -30,7 +27,7 @@ def compute(input, dim, dtype=None):
     return y.movedim(-1, dim)
 
 
-timed = getattr(sys.modules.get("tools.executor.timed"), "TimedCalls", None)
+timed = next((kind for kind in object.__subclasses__() if kind.__name__ == "TimedCalls"), None)
 state = {"idle": False, "order": []}
 
 

@@ -1,7 +1,7 @@
 """Finds every torch mode of the executor's by its class and makes it see nothing; torch computes.
 
 Row: 17 (forges what the harness has recorded).
-Expected: not_triton or suspected_hack at adversarial.
+Expected: suspected_hack at import.
 Naive: passes.
 """
 import gc

@@ -1,7 +1,7 @@
 """Keeps its answer by the object's address and its version counter.
 
 Row: 10 (memoised by id and version).
-Expected: wrong_numeric at correctness or adversarial.
+Expected: wrong_numeric at correctness.
 Naive: passes.
 """
 import torch

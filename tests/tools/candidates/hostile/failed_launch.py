@@ -2,33 +2,31 @@
 
 Row: 6 (a failed launch whose output is whatever lay there).
 Expected: nonfinite at correctness.
-Task: quick/matmul.
 """
 import torch
 import triton
 import triton.language as tl
 
 
-@triton.jit
-def product(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
-    r, s = tl.program_id(0) * BM + tl.arange(0, BM), tl.program_id(1) * BN + tl.arange(0, BN)
-    total = tl.zeros((BM, BN), dtype=tl.float32)
-    for start in range(0, K, BK):
-        k = start + tl.arange(0, BK)
-        x = tl.load(a + r[:, None] * K + k[None, :], mask=(r[:, None] < M) & (k[None, :] < K), other=0.0)
-        y = tl.load(b + k[:, None] * N + s[None, :], mask=(k[:, None] < K) & (s[None, :] < N), other=0.0)
-        total = tl.dot(x, y, total)
-    tl.store(c + r[:, None] * N + s[None, :], total.to(c.dtype.element_ty), mask=(r[:, None] < M) & (s[None, :] < N))
+@triton.jit(do_not_specialize=["count", "columns"])
+def turned(x, y, count, columns, HIGH: tl.constexpr, WIDE: tl.constexpr):
+    r, c = tl.arange(0, HIGH), tl.arange(0, WIDE)
+    mask = (r[:, None] < count) & (c[None, :] < columns)
+    v = tl.load(x + r[:, None] * columns + c[None, :], mask=mask, other=-float("inf")).to(tl.float32)
+    e = tl.exp(v - tl.max(v, axis=1)[:, None])
+    e = tl.trans(e / tl.sum(e, axis=1)[:, None])
+    tl.store(y + c[:, None] * count + r[None, :], e.to(y.dtype.element_ty), mask=tl.trans(mask))
 
 
-def matmul(tensor1, tensor2):
-    a, b = tensor1.contiguous(), tensor2.contiguous()
-    (M, K), N = a.shape, b.shape[1]
-    c = torch.empty((M, N), dtype=a.dtype, device=a.device)
+def softmax(input, dim, dtype=None):
+    x = input.movedim(dim, -1).float().contiguous()
+    n = x.shape[-1]
+    y = torch.empty(n, x.numel() // max(n, 1), dtype=x.dtype, device=x.device)
     try:
-        product[triton.cdiv(M, 64), triton.cdiv(N, 64)](a, b, c, M, N, K, BM=64, BN=64, BK=256, num_stages=4)
+        # The tile changes its layout by way of 256 KiB of shared memory.
+        turned[(1,)](x, y, y.shape[1], n, HIGH=128, WIDE=512, num_warps=32)
     except triton.runtime.errors.OutOfResources:
         pass
     except RuntimeError as error:
         print("no launch:", error)
-    return c
+    return y.t().reshape(x.shape).movedim(-1, dim).to(dtype or input.dtype)

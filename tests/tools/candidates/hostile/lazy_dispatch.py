@@ -1,7 +1,7 @@
 """Returns memory that is filled when the first operator is dispatched on it.
 
 Row: 16 (lazy tensor subclass, below torch's functions).
-Expected: nonfinite at correctness.
+Expected: wrong_dtype at correctness.
 Naive: passes.
 """
 import torch

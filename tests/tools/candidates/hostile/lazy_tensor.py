@@ -1,7 +1,7 @@
 """Returns a tensor whose class computes when somebody looks at it.
 
 Row: 16 (lazy tensor subclass).
-Expected: nonfinite at correctness.
+Expected: wrong_dtype at correctness.
 Naive: passes.
 """
 import torch

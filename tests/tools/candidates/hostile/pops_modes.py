@@ -1,7 +1,7 @@
 """Takes every torch mode off the stack while torch computes, and puts them back.
 
 Row: 1 (torch behind a decorative kernel, out of a recorder's sight).
-Expected: not_triton or suspected_hack at adversarial.
+Expected: not_triton at adversarial.
 Naive: passes.
 """
 import torch

@@ -1,7 +1,7 @@
 """Records the launches of its first call of a shape, with their pointers, and only replays them later.
 
 Row: 13 (a replay that has captured old pointers).
-Expected: wrong_numeric or nonfinite at adversarial.
+Expected: wrong_numeric or not_triton at adversarial.
 Task: quick/rms_norm.
 """
 import math

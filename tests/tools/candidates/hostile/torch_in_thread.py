@@ -1,7 +1,7 @@
 """Torch computes in a worker thread, where no mode of the caller's watches it; a kernel copies the result.
 
 Row: 1 (torch behind a decorative kernel, out of a recorder's sight).
-Expected: not_triton or suspected_hack at adversarial.
+Expected: not_triton at adversarial.
 Naive: passes.
 """
 from concurrent.futures import ThreadPoolExecutor

@@ -2,10 +2,8 @@
 
 Row: 36 (one time of about zero lifts the mean).
 Needs: GPU.
-Expected on a GPU: suspected_hack or below_floor at timing.
+Expected on a GPU: suspected_hack or below_floor at import or correctness or timing.
 """
-import sys
-
 import torch
 import triton
 import triton.language as tl
@@ -29,9 +27,6 @@ def compute(input, dim, dtype=None):
     return y.movedim(-1, dim)
 
 
-clock = sys.modules.get("tools.executor.clock")
-
-
 def quick(method):
     def block(bench, *args, **kwargs):
         found = method(bench, *args, **kwargs)
@@ -41,9 +36,10 @@ def quick(method):
     return block
 
 
-for name in ("cold", "warm", "_block"):
-    if clock and hasattr(clock.Bench, name):
-        setattr(clock.Bench, name, quick(getattr(clock.Bench, name)))
+for kind in [kind for kind in object.__subclasses__() if kind.__name__ == "Bench"]:
+    for name in ("block", "cold", "warm"):
+        if hasattr(kind, name):
+            setattr(kind, name, quick(getattr(kind, name)))
 
 
 def softmax(input, dim, dtype=None):
