@@ -31,6 +31,8 @@ SLACK = 0.03
 SLACK_US = 1.0
 SEALED_SLACK, SEALED_SLACK_US = 0.1, 5.0
 """The same of blocks on sealed values, which are few."""
+SEALED_NOISE_US = 2_000.0
+"""By how much the baseline's own ones may differ, and be taken for a busy host."""
 FAR = 2.0
 FAR_US = 50.0
 """A claim is far off where the other clock shows more than `FAR` times as much and `FAR_US` more."""
@@ -96,8 +98,9 @@ def sealed(baseline: Blocks, candidate: Blocks, known: Agreement, baseline_us: f
     these walls helps nobody. `known` is what the other blocks have shown.
     """
     calls = baseline.calls[0]
-    longer = min(candidate.walls) * 1e6 - min(baseline.walls) * 1e6 - 2 * request_us
-    least = baseline_us + longer / calls - SEALED_SLACK_US - SEALED_SLACK * known.claim
+    longer = (min(candidate.walls) - min(baseline.walls)) * 1e6 - 2 * request_us
+    noise = min((max(baseline.walls) - min(baseline.walls)) * 1e6, SEALED_NOISE_US)
+    least = baseline_us + (longer - noise) / calls - SEALED_SLACK_US - SEALED_SLACK * known.claim
     return replace(known, least=max(known.least, least))
 
 
