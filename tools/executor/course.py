@@ -21,7 +21,7 @@ from tools.executor.profiling import Profiling
 from tools.executor.remote import Died, Hung, RemoteSandbox
 from tools.executor.trials import Trials, tampering
 from tools.executor.verdicts import Stop
-from tools.executor.worker import Worker
+from tools.executor.worker import Worker, WorkerLost
 from tools.settings import Settings
 
 MAX_SOURCE = 256 << 10
@@ -224,6 +224,9 @@ class Course:
         try:
             return action()
         except (Hung, Died, Malformed) as failure:
+            if isinstance(failure, Died) and failure.unkept:
+                self.worker.drop_spare()
+                raise WorkerLost("the sandbox lost its keeper") from None
             if self.record.stage in ("compile", "correctness"):
                 self.stage("compile" if self.box.phase == "compile" else "correctness")
             self.box.kill()

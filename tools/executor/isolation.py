@@ -19,7 +19,7 @@ LEVELS = ("full", "landlock", "process")
 NAMESPACES = ("user namespace", "pid namespace", "network namespace", "ipc namespace", "mount namespace", "read-only root")
 PRIVATE = Path("/dev/shm")
 """Where `full` mounts the sandbox's own tmpfs: a directory that is everywhere and holds no program."""
-BOX_BYTES, BOX_FILES = 512 << 20, 1 << 16
+BOX_BYTES, BOX_FILES = 512 << 20, 1 << 14
 SYSTEM = ("/usr", "/lib", "/lib64", "/bin", "/sbin", "/opt", "/sys", "/nix", "/run/opengl-driver")
 ETC = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "passwd", "group", "nsswitch.conf", "localtime", "alternatives")
 PROC = ("cpuinfo", "meminfo", "stat", "version", "uptime", "loadavg", "filesystems", "devices", "modules", "driver", "sys")
@@ -61,10 +61,13 @@ def survey() -> None:
 
 
 def enter_namespaces() -> None:
-    """Called by the keeper while it has one thread; the next fork is the first process of the new pid namespace."""
+    """Called by the keeper while it has one thread; the next fork is the first process of the new pid namespace.
+
+    The keeper stays with the mounts that are: it has to see all processes in /proc.
+    """
     if os.getuid() == 0:
         os.setgroups([])
-    syscalls.unshare(syscalls.NEWUSER | syscalls.NEWPID | syscalls.NEWNET | syscalls.NEWIPC | syscalls.NEWNS | syscalls.NEWUTS)
+    syscalls.unshare(syscalls.NEWUSER | syscalls.NEWPID | syscalls.NEWNET | syscalls.NEWIPC | syscalls.NEWUTS)
 
 
 def map_identity(pid: int, identity: tuple[int, int]) -> None:
@@ -94,6 +97,7 @@ def drop_identity(identity: tuple[int, int]) -> None:
 
 def mount_private(identity: tuple[int, int]) -> Path:
     """A read-only root with a private tmpfs and /proc; returns the sandbox's directory. Called in the new pid namespace."""
+    syscalls.unshare(syscalls.NEWNS)
     syscalls.mount("none", "/", None, syscalls.MS_REC | syscalls.MS_PRIVATE)
     copies = {path: syscalls.copy_mount(str(path)) for path in _unreachable()}
     take_identity(identity)

@@ -14,7 +14,7 @@ MEMORY = {"simulated": 6 << 30, "device": 48 << 30}
 """Bytes that all processes of a sandbox may hold together, the shared memory with the judge included."""
 DISK = 1 << 30
 """Bytes in the box where it lies on a disk, which has no size of its own."""
-PROCESSES = 256
+PROCESSES = 128
 """Processes and threads."""
 LIMITS = {resource.RLIMIT_CPU: 900, resource.RLIMIT_FSIZE: 1 << 30, resource.RLIMIT_NOFILE: 1024, resource.RLIMIT_MSGQUEUE: 0}
 NO_CORE = 1

@@ -22,13 +22,14 @@ class Died(Exception):
     """The sandbox ended before it answered.
 
     `code` as in `subprocess`: negative for a signal; None where it had hung up and was killed. `over`: what it used too much of
-    (memory, disk), where the keeper ended it for that.
+    (memory, disk), where the keeper ended it for that. `unkept`: its keeper is gone, which no candidate can reach.
     """
 
-    def __init__(self, code: int | None, over: str | None = None):
+    def __init__(self, code: int | None, over: str | None = None, unkept: bool = False):
         super().__init__(code)
         self.code = code
         self.over = over
+        self.unkept = unkept
 
 
 class Cancelled(Exception):
@@ -157,9 +158,9 @@ class RemoteSandbox:
 
     def _death(self) -> Died:
         self._hear(0.5)
-        died = Died(self.exit, self.over)
+        code = self.exit
         self.kill()
-        return died
+        return Died(code, self.over, unkept=self.ended and self.exit is None)
 
     def _hear(self, seconds: float) -> None:
         """Waits for the keeper to say that the sandbox has ended."""

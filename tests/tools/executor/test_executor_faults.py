@@ -8,11 +8,13 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from benchmark.suites import find
+from tools.evaluation import Evaluation
 from tools.executor.local import LocalExecutor
 from tools.settings import Settings
 
@@ -20,6 +22,10 @@ ROOT = Path(__file__).parents[3]
 SETTINGS = Settings(device="simulated", case_s=5.0)
 HONEST = (ROOT / "tests/tools/candidates/honest/softmax.py").read_text()
 SLOW = "import time\ntime.sleep(1.0)\n" + HONEST
+
+
+def children(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 def descendants(pid: int) -> list[int]:
@@ -40,7 +46,7 @@ def open_descriptors() -> int:
 
 
 def temporary() -> set[str]:
-    return {str(path) for folder in (tempfile.gettempdir(), "/dev/shm") for path in Path(folder).glob("kernelwright-box*")}
+    return {str(path) for folder in (tempfile.gettempdir(), "/dev/shm") for path in Path(folder).glob("kernelwright-*")}
 
 
 @pytest.mark.parametrize("name", ["judge", "zygote"])
@@ -74,18 +80,82 @@ def test_judge_that_dies_every_time_is_an_infra_error(executor, evaluate):
     assert evaluate(HONEST).verdict == "pass"
 
 
+CRASHES = {
+    "exit": "import os\nos._exit(1)",
+    "signal": "import ctypes\nctypes.string_at(1)",
+    "abort": "import os\nos.abort()",
+    "hang up": "import os\nos.closerange(3, 100)",
+}
+
+
+def test_crash_good_crash_good(evaluate):
+    for source in CRASHES.values():
+        assert evaluate(source).verdict == "crash"
+        assert evaluate(HONEST).verdict == "pass"
+
+
+def test_sandbox_that_loses_its_keeper_dies_and_is_tried_again(executor, evaluate):
+    evaluate("x = 1")
+    killed = []
+
+    def murder() -> None:
+        """All keepers, the one of the spare sandbox too."""
+        for pid in children(executor.workers[0].zygote.process.pid):
+            killed.extend([pid, *children(pid)])
+            os.kill(pid, signal.SIGKILL)
+
+    timer = threading.Timer(1.0, murder)
+    timer.start()
+    found = evaluate("import time\ntime.sleep(2.0)\n" + HONEST)
+    timer.join()
+    assert len(killed) >= 4
+    assert [pid for pid in killed if _alive(pid)] == []
+    assert found.verdict == "pass"
+
+
+SOURCES = (
+    "",
+    "x = (",
+    "raise ValueError",
+    *CRASHES.values(),
+    "import os\nif os.fork() == 0:\n    os.setsid()\n    import time; time.sleep(60)",
+)
+
+
+def left(executor: LocalExecutor) -> dict[str, object]:
+    """What could be left behind: processes, descriptors, shared memory, temporary files, control groups."""
+    time.sleep(0.3)
+    executor.workers[0].drop_spare()
+    time.sleep(0.3)
+    return {
+        "processes": descendants(os.getpid()),
+        "descriptors": open_descriptors(),
+        "peers' descriptors": [
+            len(list(Path(f"/proc/{peer.process.pid}/fd").iterdir())) for peer in (executor.workers[0].judge, executor.workers[0].zygote)
+        ],
+        "segments": Path("/proc/sysvipc/shm").read_text(),
+        "files": sorted(temporary()),
+        "groups": sorted(map(str, Path("/sys/fs/cgroup").rglob("*kernelwright*"))),
+    }
+
+
+def evaluations_leave_nothing(executor: LocalExecutor, evaluate: Callable[..., Evaluation], count: int) -> None:
+    for source in (HONEST, *SOURCES):
+        evaluate(source)
+    before = left(executor)
+    for number in range(count):
+        evaluate(HONEST if number % 3 == 0 else SOURCES[number % len(SOURCES)])
+    assert left(executor) == before
+
+
+def test_fifteen_evaluations_leave_nothing(executor, evaluate):
+    evaluations_leave_nothing(executor, evaluate, 15)
+
+
 @pytest.mark.slow
-def test_thirty_evaluations_leave_no_process_descriptor_or_file(executor, evaluate):
-    evaluate(HONEST)
-    time.sleep(0.2)
-    processes, descriptors, files = descendants(os.getpid()), open_descriptors(), temporary()
-    for number in range(30):
-        evaluate(HONEST if number % 5 == 0 else ["", "x = (", "raise ValueError", "import os\nos._exit(1)"][number % 5 - 1])
-    time.sleep(0.2)
-    # The spare sandbox is another one each time.
-    assert len(descendants(os.getpid())) == len(processes)
-    assert open_descriptors() == descriptors
-    assert temporary() <= files
+@pytest.mark.timeout(900)
+def test_two_hundred_evaluations_leave_nothing(executor, evaluate):
+    evaluations_leave_nothing(executor, evaluate, 200)
 
 
 def test_closed_executor_leaves_no_process():
