@@ -107,15 +107,17 @@ class Evaluation:
     """Static facts about the source, for reports; they decide nothing."""
     cases: list[CaseResult] = field(default_factory=list)
     compile: list[dict[str, Any]] = field(default_factory=list)
-    """Per target: `{target, kernels [{name, registers, spills, shared_bytes, occupancy}], seconds, error}`."""
+    """Per target: `{target, kernels [{name, registers, spills, shared_bytes, occupancy}], seconds, error}`. Kernels that were first built
+    for a held-out case are marked `held_out`."""
     launches: int | None = None
+    """Of the candidate's kernels, in calls on shown cases."""
     memory: dict[str, Any] | None = None
     """What the interpreter's instruments saw: `out_of_bounds` and `races` (lists of findings), `advisories` (sentences), and for the
     largest case `sectors_loaded`, `sectors_stored` (bytes in 32-byte sectors), `minimal_bytes`, `flops`, `launches`."""
     adversarial: list[dict[str, Any]] = field(default_factory=list)
-    """What the adversarial stage tried: `{check, ok, message}`, in order, up to the first that failed."""
+    """What the adversarial stage tried: `{check, ok, message, held_out}`, in order, up to the first that failed."""
     torch_work: list[dict[str, Any]] = field(default_factory=list)
-    """Operators of torch that the candidate's calls dispatched: `{op, calls, elements, compute}`."""
+    """Operators of torch that the candidate's calls on shown cases dispatched: `{op, calls, elements, compute}`."""
     timing: Timing | None = None
     no_timing: str = ""
     """Why `timing` is null."""
@@ -156,10 +158,18 @@ class Evaluation:
         """What models and clients may see: a held-out failure is only "fails on inputs not shown", without numbers or logs."""
         data = self.to_dict()
         data["cases"] = [c for c in data["cases"] if not c["held_out"]]
-        if any(c.held_out and not c.ok for c in self.cases) and all(c.ok for c in self.cases if not c.held_out):
+        if self._fails_out_of_sight():
             data["error"] = asdict(Failure(self.verdict, "fails on inputs not shown"))
             data["logs"] = {}
             data["memory"] = None
             data["compile"] = [c | {"error": None} for c in data["compile"]]
+        data["adversarial"] = [{n: v for n, v in row.items() if n != "held_out"} for row in data["adversarial"] if not row.get("held_out")]
+        for compiled in data["compile"]:
+            compiled["kernels"] = [k for k in compiled["kernels"] if not k.get("held_out")]
         data["logs"].pop("held_out", None)
         return data
+
+    def _fails_out_of_sight(self) -> bool:
+        """Whether what failed first is a held-out case, in the correctness or in the adversarial stage."""
+        cases = any(c.held_out and not c.ok for c in self.cases) and all(c.ok for c in self.cases if not c.held_out)
+        return cases or any(row.get("held_out") and not row["ok"] for row in self.adversarial)

@@ -30,6 +30,8 @@ class Calls:
 
     def __init__(self, sandbox: "Sandbox"):
         self.sandbox = sandbox
+        self.red: Zones | None = None
+        """Around the arguments, on a device."""
         self.arguments: list[Any] = []
         self.earlier: list[list[torch.Tensor]] = []
 
@@ -37,13 +39,13 @@ class Calls:
         """One call on the inputs in shared memory. With `again` their values lie where those of the last call were, else the memory
         of the last call holds garbage.
         """
-        session = self.sandbox.session
+        session, tables = self.sandbox.session, self.sandbox.tables
         arguments = self._arguments(request)
         tensors = list(tensors_in(arguments))
-        zones = Zones(tensors[0].device.type) if self.sandbox.device and tensors else None
+        zones = Zones(self.red.device) if self.red else None
         watch = Watch(session, Poison(request["poison"]), Record(tensors), zones)
         before, seen = len(session.launches), Seen(session)
-        session.noop = request["noop"]
+        session.noop, tables.watching, tables.used = request["noop"], True, []
         reply: Message = {}
         unseen = Unseen()
         try:
@@ -53,9 +55,10 @@ class Calls:
         except BaseException as error:
             reply["error"] = self.sandbox.described(error)
         finally:
-            session.noop = False
+            session.noop = tables.watching = False
         reply |= seen.report()
-        reply["out_of_bounds"] += zones.broken() if zones else []
+        reply["out_of_bounds"] += [found for z in (zones, self.red) if z for found in z.broken()]
+        reply["tables"] = tables.used[:16]
         reply |= {"launches": len(session.launches) - before, "compiles": self.sandbox.compiles()}
         return reply | {"torch": watch.record.report(), "unseen": unseen.rows, "tampered": self._tampered(unseen)}
 
@@ -71,7 +74,8 @@ class Calls:
         kept = places if _bytes(places) <= HELD_BYTES else []
         for flat in kept:
             Poison(request["poison"] + 1).fill(flat.data)
-        self.arguments = self.sandbox.take(request)
+        self.red = Zones(torch.accelerator.current_accelerator().type) if self.sandbox.device else None  # type: ignore[union-attr]
+        self.arguments = self.sandbox.take(request, zones=self.red)
         # Until now, so that none of the new ones lies there.
         del kept
         return self.arguments

@@ -43,6 +43,8 @@ class Course:
         self.sandbox: RemoteSandbox | None = None
         self.marks: dict[str, int] | None = None
         """How much had been printed when the held-out cases began."""
+        self.built: dict[str, int] = {}
+        """How many kernels had been built by then, for each target."""
         self.record = Evaluation(candidate_sha=sha(candidate), task_id=task.id, task_sha=task.sha, settings_sha=settings.sha)
 
     def run(self) -> Evaluation:
@@ -190,6 +192,15 @@ class Course:
     def mark_held_out(self) -> None:
         """From here on, what is printed belongs to held-out cases."""
         self.marks = {name: len(log.kept) for name, log in self.box.logs.items()}
+        self.built = {c["target"]: len(c["kernels"]) for c in self.record.compile}
+
+    def note_compiled(self, compiled: list[dict[str, Any]]) -> None:
+        """What is compiled so far. A kernel's name is the candidate's to choose, so that it may tell of the case it was built for."""
+        self.record.compile = compiled
+        if self.marks:
+            for report in compiled:
+                for kernel in report["kernels"][self.built.get(report["target"], 0) :]:
+                    kernel["held_out"] = True
 
     def gpu(self, shared: bool) -> contextlib.AbstractContextManager[None]:
         """Holds the GPU, shared for calls and alone for timing, so that no other candidate's kernels run beside timed ones."""

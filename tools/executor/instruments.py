@@ -28,7 +28,7 @@ class Instruments:
         """Notes what a call did; the failure of one that left its memory or raced, whose numbers then mean nothing."""
         accesses, races = claims.accesses(answer.get("out_of_bounds")), claims.races(answer.get("races"))
         if not self.course.device:
-            self._record(accesses, races, answer)
+            self._record(accesses, races, {} if case["held_out"] else answer)
             if not case["held_out"]:
                 self._count(claims.traffic(answer.get("traffic")), case, seed, claims.count(answer.get("launches")))
         if accesses:

@@ -102,7 +102,7 @@ class Judge:
         case, seed = (request["case"], request["seed"]) if "case" in request else self.sent
         arguments, known = self.truths.arguments(self.task, case, seed), self.truths.truth(self.task, case, seed)
         truth = known.oracle
-        about = {"trivial": _trivial(truth), "moves": sorted(known.moves)}
+        about = {"trivial": _trivial(truth), "moves": sorted(known.moves), "operators": sorted(known.operators)}
         about["largest"] = max((tensor.numel() for tensor in (*tensors_in(arguments), *truth.honest)), default=0)
         try:
             after = self._after(request["after"], arguments) if request["after"] else self._bound(arguments)

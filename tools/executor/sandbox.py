@@ -26,6 +26,7 @@ from tools.executor.memory import attached, regions
 from tools.executor.sampled import SampledCalls
 from tools.executor.seen import Instruments
 from tools.executor.static import facts, parse
+from tools.executor.tables import Tables
 from tools.executor.timed import TimedCalls
 from tools.executor.traced import TracedCalls
 from tools.executor.unwritten import Poison
@@ -75,6 +76,7 @@ class Sandbox:
         self.held: list[torch.Tensor] = []
         """The flat memory behind the arguments of the last call."""
         self.compiling = False
+        self.tables = Tables()
         self.kinds = {torch.Tensor, torch.nn.Parameter, type(session.to_device(torch.empty(0)))}
         """Types that an output may have: a subclass might compute when it is looked at."""
         self.rooms = (self, Calls(self), TimedCalls(self), SampledCalls(self), TracedCalls(self))
@@ -127,7 +129,7 @@ class Sandbox:
         # Dataclasses with postponed annotations look their module up there.
         sys.modules[spec.name] = module
         try:
-            with Watch(self.session, Poison(), Record()):
+            with Watch(self.session, Poison(), Record(tables=self.tables)):
                 spec.loader.exec_module(module)
         except BaseException as error:
             report = describe(error, self.box)
@@ -144,8 +146,10 @@ class Sandbox:
         count = len(request["args"])
         return partial(self.function, *arguments[:count], **dict(zip(request["kwargs"], arguments[count:], strict=True)))
 
-    def take(self, request: Message, places: list[torch.Tensor] | None = None) -> list[Any]:
-        """The arguments, on the device; their values go to `places` where these are given."""
+    def take(self, request: Message, places: list[torch.Tensor] | None = None, zones: Zones | None = None) -> list[Any]:
+        """The arguments, on the device; their values go to `places` where these are given, and else between red zones where there are
+        `zones`.
+        """
         free = iter(places or ())
         self.held = []
 
@@ -156,6 +160,8 @@ class Sandbox:
                 old = next(free)
                 old.data.copy_(fresh)
                 fresh = old
+            elif zones:
+                fresh = zones.surround(fresh, f"an argument ({len(self.held)})")
             self.held.append(fresh)
             return fresh
 
@@ -260,6 +266,7 @@ def run(channel: Channel, fd: int, memory: Message, plan: Message, box: Path) ->
         sandbox = Sandbox(channel, shared, session, box, plan["mode"] == "device")
         account.warm()
         sandbox.watch_compiler()
+        sandbox.tables.watch_launches()
         sandbox.arm()
         channel.send({"ready": True})
         sandbox.serve()

@@ -6,7 +6,8 @@ a whole argument stays free even then. Everything else is computation, and count
 
 - made from arguments: where it touches at least 1/8 of the elements of the call's largest tensor (arguments and right outputs).
   Arguments that stay below 1/8 in some case (weights, scales, lengths) are no such share: they may be prepared;
-- made from the kernels' own results: where it touches more than half of them, which no sum of partial results does.
+- made from the kernels' own results: where it touches more than half of them, which no sum of partial results does;
+- made while the candidate was imported: where the reference uses the same operator, and the candidate's kernels are given the result.
 
 A fallback for one shape works on that shape's own tensors, so it counts however small they are.
 """
@@ -22,6 +23,7 @@ from tools.executor.channel import Message
 SHARE = 1 / 8
 MOST = 0.5
 ROWS = 256
+UNSEEN = ", where the record of its calls cannot see it"
 
 
 @dataclass
@@ -34,8 +36,8 @@ class Row:
     calls: int
     largest: int
     elements: int
-    hidden: bool = False
-    """Whether a mode was kept from seeing it."""
+    where: str = ""
+    """Where it ran, if not in plain sight of the call."""
 
 
 @dataclass
@@ -48,6 +50,8 @@ class Tried:
     """Elements of each argument; of lists of tensors, of all together."""
     moves: frozenset[str]
     """Operators of the reference that move or copy elements, where they are what is asked for."""
+    operators: frozenset[str]
+    """All operators of the reference, views apart."""
     rows: list[Row] = field(default_factory=list)
 
 
@@ -61,11 +65,13 @@ class TorchWork:
         sizes: dict[str, int] = {}
         for name, size in layout["tensors"]:
             sizes[name] = sizes.get(name, 0) + size
-        tried = Tried(case, max(check.get("largest", 0), *(n for _, n in layout["tensors"]), 1), sizes, frozenset(check.get("moves", ())))
+        tried = Tried(case, max(1, check["largest"]), sizes, frozenset(check["moves"]), frozenset(check["operators"]))
         tried = self.cases.setdefault(case["name"], tried)
-        tried.moves |= frozenset(check.get("moves", ()))
-        tried.largest = max(tried.largest, check.get("largest", 0))
-        tried.rows += [*_rows(answer.get("torch"), names), *_unseen(answer.get("unseen"), names)]
+        tried.rows += [
+            *_tables(answer.get("tables"), tried.operators),
+            *_rows(answer.get("torch"), names),
+            *_unseen(answer.get("unseen"), names),
+        ]
 
     def computed(self) -> tuple[Message, Row] | None:
         """The first case, visible ones first, with an operator that computes in place of a kernel."""
@@ -117,17 +123,23 @@ def _rows(claim: Any, names: list[str]) -> Iterable[Row]:
         yield Row(claims.text(op)[:80], used, plain is True, claims.count(calls), claims.count(largest), claims.count(elements))
 
 
+def _tables(claim: Any, operators: frozenset[str]) -> Iterable[Row]:
+    """What torch computed at import and kernels are given, where it is what the reference computes."""
+    for row in (claim if isinstance(claim, list) else [])[:ROWS]:
+        if isinstance(row, list) and len(row) == 2 and (op := claims.text(row[0])[:80]) in operators:
+            yield Row(op, frozenset(), False, 1, claims.count(row[1]), claims.count(row[1]), where=" at import")
+
+
 def _unseen(claim: Any, names: list[str]) -> Iterable[Row]:
     """The profiler's rows of what no mode was shown: nobody knows what it worked on, so it counts as work on all arguments."""
     for row in (claim if isinstance(claim, list) else [])[:ROWS]:
         if isinstance(row, list) and len(row) == 3:
             op, calls, largest = claims.text(row[0])[:80], claims.count(row[1]), claims.count(row[2])
             if largest > 1 and op not in FREE:
-                yield Row(op, frozenset(names), True, calls, largest, calls * largest, hidden=True)
+                yield Row(op, frozenset(names), True, calls, largest, calls * largest, where=UNSEEN)
 
 
 def words(row: Row) -> str:
     """How such an operator is called in messages."""
-    where = ", where the record of its calls cannot see it" if row.hidden else ""
     crossed = {TRANSFER: "values are taken to the host", ARRIVAL: "values are brought from the host"}
-    return crossed.get(row.op, f"torch computes `{row.op}`{where}")
+    return crossed.get(row.op, f"torch computes `{row.op}`{row.where}")

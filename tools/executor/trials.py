@@ -60,8 +60,8 @@ class Trials:
         request = {"op": "call", "args": layout["args"], "kwargs": layout["kwargs"], "again": again, "noop": noop, "poison": poison}
         answer = course.ask(request, NOOP_S if noop else course.settings.case_s, soft=True)
         outcome = Outcome(case, claims.count(answer.get("launches")), layout["empty"])
-        record.compile = claims.compiles(answer.get("compiles"))
-        record.launches = (record.launches or 0) + outcome.launches
+        course.note_compiled(claims.compiles(answer.get("compiles")))
+        record.launches = (record.launches or 0) + (0 if case["held_out"] else outcome.launches)
         seen = None if noop else self.instruments.failure(answer, case, seed)
         if answer.get("error"):
             outcome.failure, outcome.error = Stop.reported(answer["error"], case=case["name"]).failure, True

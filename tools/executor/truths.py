@@ -35,6 +35,8 @@ class Truth:
 
     oracle: Oracle
     moves: frozenset[str]
+    operators: frozenset[str]
+    """All that the reference uses, views apart."""
 
 
 class Truths:
@@ -66,7 +68,7 @@ class Truths:
         arguments = self.placed(self.arguments(task, case, seed))
         with blamed(), _Names() as used:
             right = oracle.compute(task, arguments)
-        truth = self.known[key] = Truth(right, used.moves())
+        truth = self.known[key] = Truth(right, used.moves(), frozenset(used.names))
         self.bytes += _bytes(right)
         while self.bytes > CACHE_BYTES and len(self.known) > 1:
             self.bytes -= _bytes(self.known.popitem(last=False)[1].oracle)

@@ -13,8 +13,10 @@ from torch.autograd.profiler import record_function
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from tools.executor.account import opened
 from tools.executor.arguments import tensors_in
 from tools.executor.aten import ALLOCATES, ARRIVAL, COPIES, FILLS, METADATA, TRANSFER
+from tools.executor.tables import Tables
 from tools.executor.unwritten import Poison
 from tools.executor.zones import Zones
 
@@ -27,7 +29,9 @@ Key = tuple[str, Sources, bool]
 class Record:
     """Operators by name, by the arguments that their inputs stem from, and whether they copy a whole tensor as it lies (`plain`)."""
 
-    def __init__(self, arguments: Iterable[torch.Tensor] = ()) -> None:
+    def __init__(self, arguments: Iterable[torch.Tensor] = (), tables: Tables | None = None) -> None:
+        """With `tables` it is the record of an import, of which what was computed is noted there."""
+        self.tables = tables
         self.rows: dict[Key, list[int]] = {}
         self.seen: Counter[str] = Counter()
         """All calls by name, for the second account."""
@@ -50,6 +54,8 @@ class Record:
         for tensor in made:
             storage = _storage(tensor)
             self.sources[storage] = sources if storage not in known else self.sources.get(storage, frozenset()) | sources
+        if self.tables:
+            self.tables.note(name, made)
         touched = max((tensor.numel() for tensor in (*read, *made)), default=0)
         if touched > 1 and name not in METADATA:
             plain = name in COPIES and all(self._plain(tensor, made) for tensor in inputs)
@@ -64,7 +70,8 @@ class Record:
             self.add((TRANSFER, self.sources.get(_storage(tensor), frozenset()), False), tensor.numel())
 
     def arrival(self, size: int) -> None:
-        if size > 1:
+        # Shapes and strides are brought as tensors too.
+        if size > 32:
             self.add((ARRIVAL, frozenset(), False), size)
 
     def add(self, key: Key, touched: int) -> None:
@@ -110,7 +117,9 @@ class Watch(TorchDispatchMode):
         if self.device.interpreting:
             return func(*args, **kwargs)
         if func.namespace not in ("aten", "prim", "prims"):
-            return self._opened(func, args, kwargs)
+            # An operator of the candidate's own (`torch.library`): what it does inside is what counts, and the second account sees it.
+            with record_function(opened(self.record.exempt)):
+                return func(*args, **kwargs)
         made = func(*args, **kwargs)
         if not func.is_view:
             with torch._C.DisableTorchFunction():
@@ -127,25 +136,6 @@ class Watch(TorchDispatchMode):
         if self.zones:
             made = self.zones.surround(made, "an allocation", copy=False)
         return self.poison.fill(made)
-
-    def _opened(self, func: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
-        """An operator of the candidate's own (`torch.library`): what it does is what counts."""
-        given = next((_DEVICE(t).type for t in tensors_in([args, kwargs])), None)
-        if given is None:
-            return func(*args, **kwargs)
-        key = torch._C._dispatch_key_parse(given.upper())
-        with self:
-            return func._op_dk(key, *args, **kwargs)
-
-
-def warm() -> None:
-    """In the zygote: torch imports a thousand modules when a dispatch mode is used for the first time."""
-
-    class Host:
-        interpreting = False
-
-    with Watch(Host(), Poison(), Record()):
-        torch.empty(1).clone()
 
 
 class _Functions(TorchFunctionMode):
@@ -165,7 +155,7 @@ class _Functions(TorchFunctionMode):
             finally:
                 self.quiet = False
         made = func(*args, **(kwargs or {}))
-        if func in _CROSSES and args:
+        if args and (func in _CROSSES or _named_after_device(func, made)):
             self._crossed(args[0], made)
         elif func in _WRITES and len(args) > _WRITES[func]:
             self._crossed(args[_WRITES[func]], args[0])
@@ -181,14 +171,27 @@ class _Functions(TorchFunctionMode):
                 self.record.arrival(place.numel())
 
 
+class _Nowhere:
+    interpreting = False
+
+
+def warm() -> None:
+    """In the zygote: enters a mode once, at which torch loads hundreds of modules."""
+    with Watch(_Nowhere(), Poison(), Record()):
+        torch.empty(1)
+
+
 _T = torch.Tensor
-_DEVICE = torch._C.TensorBase.device.__get__
-"""Of the memory itself, whatever a subclass says."""
-_CROSSES = {_T.cpu, _T.cuda, _T.to, _T.type, _T.tolist, _T.numpy, _T.__array__, torch.tensor, torch.as_tensor, torch.asarray}
+_CROSSES = {_T.cpu, _T.to, _T.type, _T.tolist, _T.numpy, _T.__array__, torch.tensor, torch.as_tensor, torch.asarray}
 """Calls that put the values of their first argument into their result."""
 _WRITES = {_T.copy_: 1, _T.__setitem__: 2}
 """Methods that put values into another tensor, and which argument these are."""
 _PRINTS = {_T.__repr__, _T.__format__}
+
+
+def _named_after_device(func: Any, made: Any) -> bool:
+    """Whether it is the method that brings a tensor to the device."""
+    return isinstance(made, torch.Tensor) and getattr(func, "__name__", "") == made.device.type
 
 
 def _host(value: Any) -> bool:
