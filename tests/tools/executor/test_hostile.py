@@ -34,7 +34,7 @@ def every_third() -> Iterator[Any]:
         yield pytest.param(candidate, id=candidate.name, marks=marks)
 
 
-@pytest.mark.parametrize("candidate", every_third())
+@pytest.mark.parametrize("candidate", list(every_third()))
 def test_hostile_candidate_gets_the_verdict_that_its_file_names(evaluate: Callable[..., Evaluation], candidate: Candidate) -> None:
     found = evaluate(candidate.source, candidate.task, FAST)
     assert found.verdict != "pass"

@@ -1,7 +1,7 @@
 """Forks until it may no more; right if nobody stops it.
 
 Row: 48 (fork bomb).
-Expected: runtime_error or crash at correctness.
+Expected: runtime_error at correctness.
 """
 import os
 import time

@@ -1,7 +1,7 @@
 """Starts threads until it may no more; right if nobody stops it.
 
 Row: 48 (thread bomb).
-Expected: runtime_error or crash or oom at correctness.
+Expected: runtime_error at correctness.
 """
 import threading
 

@@ -1,7 +1,7 @@
 """Has torch tabulate the function at import for every value of a 16-bit type; a kernel only looks up.
 
 Row: 38 (work moved to import).
-Expected: not_triton at import or adversarial.
+Expected: not_triton at adversarial.
 Task: quick/silu.
 """
 import torch
