@@ -11,7 +11,10 @@ from collections.abc import Iterator
 from benchmark.console import show
 from benchmark.errors import UserError
 from tools import platforms
-from tools.executor import syscalls, witness
+from tools.executor import seccomp, syscalls, witness
+from tools.executor.compiled import CompileCache
+from tools.executor.isolation import LEVELS
+from tools.executor.worker import Worker, WorkerLost
 
 PACKAGES = ("torch", "triton", "numpy", "langgraph", "openai", "anthropic", "litellm")
 KEY = re.compile(r"(^|_)(API_KEY|KEY|TOKEN|SECRET)$")
@@ -32,6 +35,8 @@ def facts() -> Iterator[str]:
     )
     yield f"simulated device: {_simulated()}"
     yield from _isolation()
+    if not device.simulated:
+        yield from _device()
     keys = sorted(name for name in os.environ if KEY.search(name))
     yield f"keys in the environment (names only): {', '.join(keys) or 'none'}"
 
@@ -54,16 +59,36 @@ def _simulated() -> str:
 
 
 def _isolation() -> Iterator[str]:
-    walls, tried = witness.strongest("auto", platforms.nodes())
-    level = walls.level if walls else None
-    yield f"isolation: {level or 'none; only with sandbox=process'} (Landlock ABI {syscalls.landlock_abi()}, uid {os.getuid()})"
-    for name, found in tried.items():
-        if isinstance(found, dict):
-            yield f"  {name}: " + ", ".join(f"{action} {'denied' if denied else 'NOT denied'}" for action, denied in found.items())
-        else:
-            yield f"  {name}: {found}"
-        if name != level:
-            yield f"  to have {name}: {REMEDIES[name]}"
+    user = "yes" if witness.user_namespaces() else "no"
+    filters = "yes" if seccomp.supported() else f"not for {platform.machine()}"
+    yield f"walls: Landlock ABI {syscalls.landlock_abi()}, user namespaces {user}, seccomp {filters}, uid {os.getuid()}"
+    best = None
+    for level in LEVELS[:2]:
+        walls, tried = witness.strongest(level, platforms.nodes())
+        best = best or walls
+        yield f"  {level}: {_found(tried[level])}"
+        yield f"    layers: {', '.join(walls.layers())}" if walls else f"    to have it: {REMEDIES[level]}"
+    yield f"isolation: {best.level if best else 'none; candidates run with sandbox=process only'}"
+
+
+def _found(found: witness.Found) -> str:
+    if isinstance(found, str):
+        return found
+    return ", ".join(f"{action} {'denied' if denied else 'NOT denied'}" for action, denied in found.items())
+
+
+def _device() -> Iterator[str]:
+    """What a sandbox with the real device comes to: some drivers need more than the strictest walls let through."""
+    worker = Worker(0, None, CompileCache(None))
+    try:
+        worker.ready("auto", "auto")
+        worker.sandbox({"mode": "device", "targets": [worker.device["target"]], "seed": 0, "index": worker.gpu}).close()
+        yield f"sandbox with the device: {worker.isolation['level']}, layers: {', '.join(worker.isolation['layers'])}"
+        yield f"data path: {worker.data_path()}"
+    except WorkerLost as lost:
+        yield f"sandbox with the device: {lost}"
+    finally:
+        worker.stop()
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -121,7 +121,7 @@ def _sandbox(request: Message, fds: list[int], walls: Walls, identity: tuple[int
     plan = request["plan"]
     try:
         limits.first_to_go()
-        processes = _processes(walls, request.get("processes", limits.PROCESSES))
+        processes = _processes(walls)
         if box is None:
             box = isolation.mount_private(identity)
         elif walls.drop:
@@ -150,9 +150,10 @@ def _sandbox(request: Message, fds: list[int], walls: Walls, identity: tuple[int
         os._exit(4)
 
 
-def _processes(walls: Walls, most: int) -> int:
+def _processes(walls: Walls) -> int:
     """The kernel counts by user: in a user namespace and for a uid of its own only what is the sandbox's."""
-    return most if walls.level == "full" or walls.drop else most + limits.tasks_of(os.getuid())
+    others = 0 if walls.level == "full" or walls.drop else limits.tasks_of(os.getuid())
+    return limits.PROCESSES + others
 
 
 def _standard_streams(out: int, err: int) -> None:

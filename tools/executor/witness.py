@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import resource
 import select
 import signal
 import socket
@@ -16,8 +17,6 @@ from tools.executor import keeper, sandbox, syscalls
 from tools.executor.channel import Channel, Closed, Message
 from tools.executor.isolation import LEVELS, Walls
 
-FEW = 4
-"""Processes that the trial sandbox may have: as many forks tell whether the limit holds."""
 ORPHAN_S = 1.0
 Found = dict[str, bool] | str
 """For each action whether it was denied, or why the walls cannot be had."""
@@ -52,7 +51,7 @@ def probe(walls: Walls, plan: Message | None = None) -> Found:
     null = os.open(os.devnull, os.O_WRONLY)
     with _outside() as outside:
         witness = outside | {"open": plan is not None and plan["mode"] == "device"}
-        request = {"plan": plan or {"mode": "device"}, "processes": FEW, "witness": witness}
+        request = {"plan": plan or {"mode": "device"}, "witness": witness}
         pid = keeper.launch(request, [line_end.fileno(), control_end.fileno(), null, null, null], walls)
         for end in (line_end, control_end):
             end.close()
@@ -139,11 +138,15 @@ def denials(tcp: int, udp: int, unix: str, file: str, process: int, open: bool) 
         "udp": lambda: _send(("127.0.0.1", udp)),
         "unix socket": lambda: _connect(unix),
         "new user namespace": lambda: _in_child(lambda: syscalls.unshare(syscalls.NEWUSER)),
-        "fork bomb": _forks,
+        "fork bomb": _fork_beyond_limit,
     }
-    found = {name: _denied(action) for name, action in actions.items()}
     _leave_orphan()
-    return found
+    return {name: _denied(action) for name, action in actions.items()}
+
+
+def user_namespaces() -> bool:
+    """Whether this user may make one."""
+    return not _denied(lambda: _in_child(lambda: syscalls.unshare(syscalls.NEWUSER)))
 
 
 def _denied(action: Callable[[], object]) -> bool:
@@ -173,19 +176,10 @@ def _in_child(action: Callable[[], object]) -> None:
         raise PermissionError("denied")
 
 
-def _forks() -> None:
-    """More processes at a time than are allowed."""
-    children: list[int] = []
-    try:
-        for _ in range(FEW + 1):
-            pid = os.fork()
-            if pid == 0:
-                signal.pause()
-            children.append(pid)
-    finally:
-        for child in children:
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
+def _fork_beyond_limit() -> None:
+    """Whether the limit on processes has any force here: it has none for root."""
+    resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
+    _in_child(lambda: None)
 
 
 def _leave_orphan() -> None:
