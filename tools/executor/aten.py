@@ -1,7 +1,7 @@
 """Kinds of aten operators by name: what of torch is no computation."""
 
 ALLOCATES = frozenset({
-    "empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided", "resize_",
+    "empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided", "resize_", "resize_as_",
 })  # fmt: skip
 """Memory that nobody has written."""
 FILLS = frozenset({

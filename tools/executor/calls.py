@@ -45,7 +45,7 @@ class Calls:
         zones = Zones(self.red.device) if self.red else None
         watch = Watch(session, Poison(request["poison"]), Record(tensors), zones)
         before, seen = len(session.launches), Seen(session)
-        session.noop, tables.watching, tables.used = request["noop"], True, []
+        session.noop, tables.record, tables.used = request["noop"], watch.record, []
         reply: Message = {}
         unseen = Unseen()
         try:
@@ -55,7 +55,7 @@ class Calls:
         except BaseException as error:
             reply["error"] = self.sandbox.described(error)
         finally:
-            session.noop = tables.watching = False
+            session.noop, tables.record = False, None
         reply |= seen.report()
         reply["out_of_bounds"] += [found for z in (zones, self.red) if z for found in z.broken()]
         reply["tables"] = tables.used[:16]

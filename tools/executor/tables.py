@@ -1,6 +1,7 @@
 """Values that torch computed while the candidate was imported, and that its kernels are given later."""
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Protocol
 
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
@@ -12,6 +13,10 @@ from tools.executor.aten import COPIES, FREE, MOVES
 MOST = 256
 
 
+class Launched(Protocol):
+    def launched(self, tensors: Iterable[torch.Tensor]) -> None: ...
+
+
 class Tables:
     """Filled by the record of the import, asked by the launches of each call."""
 
@@ -19,7 +24,8 @@ class Tables:
         self.made: list[tuple[str, StorageWeakRef, int]] = []
         self.used: list[list[Any]] = []
         """Rows `[op, elements]` of the call at hand."""
-        self.watching = False
+        self.record: Launched | None = None
+        """Of the call at hand."""
 
     def note(self, name: str, made: list[torch.Tensor]) -> None:
         if name not in FREE | COPIES | MOVES and len(self.made) < MOST:
@@ -30,7 +36,7 @@ class Tables:
         run = JITFunction.run
 
         def watched(jit: Any, *args: Any, **kwargs: Any) -> Any:
-            if self.watching and self.made:
+            if self.record:
                 with torch._C.DisableTorchFunction():
                     self._given(list(tensors_in([args, kwargs])))
             return run(jit, *args, **kwargs)
@@ -38,6 +44,8 @@ class Tables:
         JITFunction.run = watched
 
     def _given(self, tensors: list[torch.Tensor]) -> None:
-        given = {StorageWeakRef(t.untyped_storage()) for t in tensors}
+        assert self.record is not None
+        self.record.launched(tensors)
+        given = {StorageWeakRef(t.untyped_storage()) for t in tensors} if self.made else set()
         rows = [[name, numel] for name, storage, numel in self.made if storage in given and not storage.expired()]
         self.used += [row for row in rows if row not in self.used]

@@ -20,6 +20,8 @@ from tools.executor.tables import Tables
 from tools.executor.unwritten import Poison
 from tools.executor.zones import Zones
 
+FEW = 32
+"""Numbers that may cross between host and device as they like: shapes and strides brought as tensors, lengths and scales taken."""
 ROWS = 200
 """Rows of one call; what is beyond them is counted under one name."""
 Sources = frozenset[int]
@@ -39,13 +41,17 @@ class Record:
         """Name of the profiler's range around what does not count: printing takes tensors apart, without any mode."""
         self.sources: dict[int, Sources] = {}
         """By the address of a storage: the arguments whose values it holds, or holds values made from."""
+        self.constants: set[int] = set()
+        """Storages whose values depend on nothing but their shape: fills, what is computed from them, as long as no kernel has them."""
+        self.items: Counter[Sources] = Counter()
+        """Single elements taken to the host."""
         self.geometries = set()
         for index, tensor in enumerate(arguments):
             storage = _storage(tensor)
             self.sources[storage] = self.sources.get(storage, frozenset()) | {index}
             self.geometries.add(_geometry(tensor))
 
-    def note(self, name: str, read: list[torch.Tensor], made: list[torch.Tensor]) -> None:
+    def note(self, name: str, read: list[torch.Tensor], made: list[torch.Tensor], random: bool = False) -> None:
         """One call of an operator that is no view: its inputs, and what it returned or wrote."""
         fresh = name in ALLOCATES or name in FILLS
         known = {_storage(tensor) for tensor in read}
@@ -56,10 +62,34 @@ class Record:
             self.sources[storage] = sources if storage not in known else self.sources.get(storage, frozenset()) | sources
         if self.tables:
             self.tables.note(name, made)
+        if name == "_local_scalar_dense":
+            self._item(sources)
+        if self._constant(name, known, inputs, made, random):
+            return
         touched = max((tensor.numel() for tensor in (*read, *made)), default=0)
         if touched > 1 and name not in METADATA:
             plain = name in COPIES and all(self._plain(tensor, made) for tensor in inputs)
             self.add((name, sources, plain), touched)
+
+    def _constant(self, name: str, known: set[int], inputs: list[torch.Tensor], made: list[torch.Tensor], random: bool) -> bool:
+        """Whether constants are made of constants, which is free."""
+        places = {_storage(tensor) for tensor in made}
+        # What is written in part may hold anything in its other parts.
+        sources = {_storage(tensor) for tensor in inputs} | (places & known)
+        if name in ALLOCATES or random or not sources <= self.constants:
+            self.constants -= places
+            return False
+        self.constants |= places
+        return name not in FILLS
+
+    def launched(self, tensors: Iterable[torch.Tensor]) -> None:
+        """A kernel may write them."""
+        self.constants.difference_update(_storage(tensor) for tensor in tensors)
+
+    def _item(self, sources: Sources) -> None:
+        self.items[sources] += 1
+        if self.items[sources] > FEW:
+            self.add((TRANSFER, sources, False), self.items[sources])
 
     def _plain(self, tensor: torch.Tensor, made: list[torch.Tensor]) -> bool:
         """Whether `made` is `tensor` as it lies: contiguous, or an argument as it was given, and of the same dtype."""
@@ -70,8 +100,7 @@ class Record:
             self.add((TRANSFER, self.sources.get(_storage(tensor), frozenset()), False), tensor.numel())
 
     def arrival(self, size: int) -> None:
-        # Shapes and strides are brought as tensors too.
-        if size > 32:
+        if size > FEW:
             self.add((ARRIVAL, frozenset(), False), size)
 
     def add(self, key: Key, touched: int) -> None:
@@ -129,7 +158,8 @@ class Watch(TorchDispatchMode):
                 elif self.zones and name in FILLS | COPIES and isinstance(made, torch.Tensor) and not name.endswith("_"):
                     made = self.zones.surround(made, name)
                 if not self.functions.quiet:
-                    self.record.note(name, list(tensors_in([args, kwargs])), list(tensors_in(made)))
+                    random = torch.Tag.nondeterministic_seeded in func.tags
+                    self.record.note(name, list(tensors_in([args, kwargs])), list(tensors_in(made)), random)
         return made
 
     def _placed(self, made: torch.Tensor) -> torch.Tensor:

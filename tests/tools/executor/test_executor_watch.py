@@ -40,7 +40,26 @@ def test_fresh_memory_stems_from_nothing_until_it_is_written():
     x = torch.randn(9)
     assert record(lambda x: torch.empty_like(x).sum(), x)["sum"][0] == []
     assert record(lambda x: torch.empty_like(x).copy_(x).sum(), x)["sum"][0] == [0]
-    assert record(lambda x: torch.zeros(9, out=x[:0].new_empty(9)).sum(), x)["sum"][0] == []
+
+
+def test_constants_may_be_computed_until_a_kernel_has_them():
+    assert "mul" not in record(lambda x: torch.arange(9).float().mul(2).cos(), torch.randn(9))
+    assert "add" in record(lambda x: torch.arange(9).float() + x, torch.randn(9))
+    assert "rand" in record(lambda x: torch.rand(9), torch.randn(9))
+    assert "mul" in record(lambda x: torch.empty(9).mul(2), torch.randn(9))
+    assert "mul" in record(lambda x: x.clone()[:4].zero_().mul(2), torch.randn(9))
+    kept = Record()
+    with Watch(Host(), Poison(), kept):
+        table = torch.zeros(9)
+        kept.launched([table])
+        table.mul(2)
+    assert "mul" in {row[0] for row in kept.report()}
+
+
+def test_elements_taken_one_by_one_are_counted():
+    assert TRANSFER not in record(lambda x: [x[i].item() for i in range(32)], torch.randn(99))
+    assert record(lambda x: [x[i].item() for i in range(50)], torch.randn(99))[TRANSFER][:2] == ([0], False)
+    assert record(lambda x: [x[i].item() for i in range(50)], torch.randn(99))[TRANSFER][3] == 50
 
 
 def test_copy_of_an_argument_as_it_lies_is_plain():
