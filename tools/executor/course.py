@@ -1,4 +1,11 @@
-"""The course of one evaluation: stage after stage until one fails. Runs in the broker, which believes the judge only."""
+"""The course of one evaluation: stage after stage until one fails. Runs in the broker, which believes the judge only.
+
+Which verdict wins: that of the first stage that fails. Within a call, what the sandbox did instead of answering (timeout, crash),
+then the error it reports, then a launch that left its memory or raced (its numbers mean nothing), then the judge's comparison (form,
+finite values, numbers), then an input that was changed. Visible cases come before held-out ones. In the adversarial stage: a call
+without launches, torch's work, what was foul about the calls so far (changed instruments, aliasing, late writes), then call by call.
+What fails in the task's own code is `task_invalid`, what fails in ours `infra_error`, at whatever stage.
+"""
 
 import contextlib
 import hashlib
@@ -101,12 +108,7 @@ class Course:
         # Held throughout: who waits for it at each call waits for everybody's timing at each call.
         with self.gpu(shared=True):
             self.open()
-            trials = Trials(self)
-            correctness = Correctness(self, trials)
-            correctness.run()
-            self.record.correct = True
-            self.stage("adversarial")
-            Adversarial(self, trials, correctness).run()
+            self._calls()
             self.worker.settle_spare()
         if not self.device:
             self.record.no_timing = "the simulated device has no clock: speed is measured on a GPU only"
@@ -123,6 +125,17 @@ class Course:
                 self.stage("profile")
                 Profiling(self).run()
         self._remember()
+
+    def _calls(self) -> None:
+        trials = Trials(self)
+        correctness = Correctness(self, trials)
+        try:
+            correctness.run()
+        finally:
+            self.record.torch_work = trials.work.summary()
+        self.record.correct = True
+        self.stage("adversarial")
+        Adversarial(self, trials, correctness).run()
 
     @property
     def device(self) -> bool:
