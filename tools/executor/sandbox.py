@@ -257,6 +257,7 @@ def run(channel: Channel, fd: int, memory: Message, plan: Message, box: Path) ->
         try:
             session = stack.enter_context(open_session(plan))
             shared = attached(fd, memory)
+            account.warm()
         except OSError as error:
             channel.send({"unmapped": str(error)[:500]})
             return
@@ -264,7 +265,6 @@ def run(channel: Channel, fd: int, memory: Message, plan: Message, box: Path) ->
             channel.send({"broken": f"{type(error).__name__}: {error}"[:500]})
             return
         sandbox = Sandbox(channel, shared, session, box, plan["mode"] == "device")
-        account.warm()
         sandbox.watch_compiler()
         sandbox.tables.watch_launches()
         sandbox.arm()
