@@ -10,7 +10,7 @@ from typing import Any, Self
 import torch
 import triton
 import triton.language as tl
-from triton.compiler import ASTSource
+from triton.compiler import ASTSource, CompiledKernel
 from triton.runtime.jit import JITFunction
 
 from tools import platforms
@@ -84,10 +84,13 @@ class DeviceSession:
         torch.accelerator.synchronize()
         self._run = JITFunction.run
         JITFunction.run = self._wrap(JITFunction.run)
+        self._getitem = CompiledKernel.__getitem__
+        CompiledKernel.__getitem__ = self._wrap_compiled(CompiledKernel.__getitem__)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         JITFunction.run = self._run
+        CompiledKernel.__getitem__ = self._getitem
 
     @property
     def compiles(self) -> list[dict[str, Any]]:
@@ -114,6 +117,22 @@ class DeviceSession:
                 session.seconds += time.perf_counter() - begun
                 session._note(kernel)
             return kernel
+
+        return wrapped
+
+    def _wrap_compiled(self, getitem: Any) -> Any:
+        """Launches of a compiled kernel by itself, `kernel[grid](...)` after `warmup`."""
+        session = self
+
+        def wrapped(kernel: Any, grid: Any) -> Any:
+            runner = getitem(kernel, grid)
+
+            def run(*args: Any, **kwargs: Any) -> None:
+                session.launches.append(kernel.metadata.name)
+                if not session.noop:
+                    runner(*args, **kwargs)
+
+            return run
 
         return wrapped
 

@@ -22,11 +22,11 @@ from tools.executor.calls import Calls
 from tools.executor.channel import Channel, Message
 from tools.executor.compiled import pack, unpack
 from tools.executor.exceptions import describe
+from tools.executor.launches import Launches
 from tools.executor.memory import attached, regions
 from tools.executor.sampled import SampledCalls
 from tools.executor.seen import Instruments
 from tools.executor.static import facts, parse
-from tools.executor.tables import Tables
 from tools.executor.timed import TimedCalls
 from tools.executor.traced import TracedCalls
 from tools.executor.unwritten import Poison
@@ -76,7 +76,7 @@ class Sandbox:
         self.held: list[torch.Tensor] = []
         """The flat memory behind the arguments of the last call."""
         self.compiling = False
-        self.tables = Tables()
+        self.launches = Launches()
         self.kinds = {torch.Tensor, torch.nn.Parameter, type(session.to_device(torch.empty(0)))}
         """Types that an output may have: a subclass might compute when it is looked at."""
         self.rooms = (self, Calls(self), TimedCalls(self), SampledCalls(self), TracedCalls(self))
@@ -129,7 +129,7 @@ class Sandbox:
         # Dataclasses with postponed annotations look their module up there.
         sys.modules[spec.name] = module
         try:
-            with Watch(self.session, Poison(), Record(tables=self.tables)):
+            with Watch(self.session, Poison(), Record(launches=self.launches)):
                 spec.loader.exec_module(module)
         except BaseException as error:
             report = describe(error, self.box)
@@ -266,7 +266,7 @@ def run(channel: Channel, fd: int, memory: Message, plan: Message, box: Path) ->
             return
         sandbox = Sandbox(channel, shared, session, box, plan["mode"] == "device")
         sandbox.watch_compiler()
-        sandbox.tables.watch_launches()
+        sandbox.launches.watch()
         sandbox.arm()
         channel.send({"ready": True})
         sandbox.serve()

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
+from triton.compiler import CompiledKernel
 from triton.runtime.jit import JITFunction
 
 OWN = "tools."
@@ -20,7 +21,7 @@ def armed(*instruments: Any) -> Callable[[], list[str]]:
     """Names of what is no longer as it is now: attributes of the classes of `instruments`, of torch's tensor and modes, and of
     Triton's kernels. New attributes are nobody's harm.
     """
-    classes = {torch.Tensor, TorchFunctionMode, TorchDispatchMode, JITFunction}
+    classes = {torch.Tensor, TorchFunctionMode, TorchDispatchMode, JITFunction, CompiledKernel}
     classes |= {c for thing in instruments for c in type(thing).__mro__ if c.__module__.startswith(OWN)}
     classes |= {c for c in _subclasses((TorchFunctionMode, TorchDispatchMode)) if c.__module__.startswith(OWN)}
     former = [(c, dict(vars(c))) for c in classes]

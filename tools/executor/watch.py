@@ -16,7 +16,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from tools.executor.account import opened
 from tools.executor.arguments import tensors_in
 from tools.executor.aten import ALLOCATES, ARRIVAL, COPIES, FILLS, METADATA, TRANSFER
-from tools.executor.tables import Tables
+from tools.executor.launches import Launches
 from tools.executor.unwritten import Poison
 from tools.executor.zones import Zones
 
@@ -31,9 +31,9 @@ Key = tuple[str, Sources, bool]
 class Record:
     """Operators by name, by the arguments that their inputs stem from, and whether they copy a whole tensor as it lies (`plain`)."""
 
-    def __init__(self, arguments: Iterable[torch.Tensor] = (), tables: Tables | None = None) -> None:
-        """With `tables` it is the record of an import, of which what was computed is noted there."""
-        self.tables = tables
+    def __init__(self, arguments: Iterable[torch.Tensor] = (), launches: Launches | None = None) -> None:
+        """With `launches` it is the record of an import, of which what was computed is noted there."""
+        self.launches = launches
         self.rows: dict[Key, list[int]] = {}
         self.seen: Counter[str] = Counter()
         """All calls by name, for the second account."""
@@ -60,8 +60,8 @@ class Record:
         for tensor in made:
             storage = _storage(tensor)
             self.sources[storage] = sources if storage not in known else self.sources.get(storage, frozenset()) | sources
-        if self.tables:
-            self.tables.note(name, made)
+        if self.launches:
+            self.launches.note(name, made)
         if name == "_local_scalar_dense":
             self._item(sources)
         if self._constant(name, known, inputs, made, random):

@@ -70,6 +70,34 @@ def test_every_check_of_an_honest_candidate_is_told(evaluate):
     assert {(row["op"], row["compute"]) for row in found.torch_work} == {("empty_like", False), ("clone", False)}
 
 
+def test_compiled_kernel_may_be_launched_by_itself(evaluate):
+    """As the tutorial on fused softmax does."""
+    found = evaluate(
+        silu("""
+x = input.contiguous()
+y = torch.empty_like(x)
+if x.numel():
+    kernel = points.warmup(x, y, x.numel(), BLOCK=1024, grid=(1,))
+    kernel[(triton.cdiv(x.numel(), 1024), 1, 1)](x, y, x.numel(), 1024)
+return y
+"""),
+        "quick/silu",
+    )
+    assert found.success, found.error
+    assert found.launches
+
+
+def test_launches_that_only_one_account_knows_are_none(failed):
+    found = failed("""
+import gc
+for thing in gc.get_objects():
+    if type(thing).__name__ == "Session" and isinstance(getattr(thing, "launches", None), list):
+        thing.launches.append("points")
+return torch.nn.functional.silu(input)
+""")
+    assert (found.verdict, "no Triton kernel" in found.error.message) == ("not_triton", True)
+
+
 def test_fresh_memory_that_is_taken_into_account_shows_with_another_content(failed):
     found = failed("x = input.contiguous()\nreturn run(largest, x, torch.empty_like(x))")
     assert found.verdict == "nondeterministic"
