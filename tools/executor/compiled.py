@@ -86,5 +86,7 @@ def unpack(data: bytes, folder: Path) -> None:
             raise ValueError(f"no file of a Triton cache: {name!r}")
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data[start : start + size])
+        # What is there may be a library in use, and pages of it must not change.
+        if not path.exists():
+            path.write_bytes(data[start : start + size])
         start += size

@@ -54,8 +54,7 @@ _SHARED_NUMBERS = {
 """Numbers given since Linux 5.1 are the same everywhere."""
 
 ALWAYS = (
-    "connect", "accept", "accept4", "bind", "listen",
-    "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "process_mrelease", "kcmp", "pidfd_getfd",
+    "connect", "ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "process_mrelease", "kcmp", "pidfd_getfd",
     "unshare", "setns", "mount", "umount2", "pivot_root", "chroot", "open_tree", "open_tree_attr", "move_mount", "fsopen", "fsconfig",
     "fsmount", "fspick", "mount_setattr", "name_to_handle_at", "open_by_handle_at", "fanotify_init", "mknod", "mknodat",
     "shmget", "semget", "msgget", "mq_open", "memfd_secret",
@@ -64,8 +63,8 @@ ALWAYS = (
     "reboot", "sethostname", "setdomainname", "syslog", "quotactl", "quotactl_fd", "settimeofday", "clock_settime", "clock_adjtime",
     "adjtimex", "personality",
 )  # fmt: skip
-STRICT = ("socket", "socketpair", "memfd_create")
-"""Denied where the device's driver can do without."""
+STRICT = ("socket", "socketpair", "bind", "listen", "accept", "accept4", "memfd_create")
+"""Denied where the device's driver can do without. (CUDA listens on a Unix socket of its own, to which nobody may connect.)"""
 SHARED = (
     "chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat", "utime", "utimes", "utimensat", "futimesat",
     "setxattr", "lsetxattr", "fsetxattr", "setxattrat", "removexattr", "lremovexattr", "fremovexattr", "removexattrat", "file_setattr",

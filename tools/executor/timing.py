@@ -114,7 +114,7 @@ class Contest:
         rng: random.Random,
         flush_us: float,
         free_bytes: int,
-        seal: Seal,
+        seal: Seal | None = None,
         clock: Callable[[], float] = time.perf_counter,
     ):
         self.sides = sides
@@ -126,6 +126,8 @@ class Contest:
         self.room = min(KEPT_BYTES, int(free_bytes * KEPT_SHARE))
         self.tuning_s = 0.0
         self.warm_agreement: Agreement | None = None
+        self.sealed_agreement: Agreement | None = None
+        self.fresh = 1.0
 
     def run(self, case: str, seconds: float) -> TimedSize:
         """About `seconds` at most, where calls are not so slow that the fewest blocks take longer."""
@@ -138,7 +140,8 @@ class Contest:
             self.plan = again
             self.blocks = self._main(deadline)
         self.agreement = compare(self.blocks["baseline"], self.blocks["candidate"], self.request_us)
-        self._seal()
+        if self.seal:
+            self._sealed(self.seal)
         size = self._result(case)
         if self.agreement.granted < WARM_US and self.clock() < deadline:
             size.warm = self._warm(deadline)
@@ -166,24 +169,24 @@ class Contest:
         beside, alone = self.blocks["baseline"], self._series(("baseline",), Plan(self.plan.calls, SOLO, self.plan.stall), math.inf)
         return max(apart(beside.us, alone["baseline"].us, self.rng), delayed(beside, alone["baseline"]))
 
-    def _seal(self) -> None:
+    def _sealed(self, seal: Seal) -> None:
         """Blocks on values that nobody has seen: what they say on both clocks. `fresh` is how many times as long the candidate takes on
         them, the baseline's own change taken off; 1 where the difference is too small to matter.
         """
         names = ("baseline", "candidate")
         found = {name: Blocks() for name in names}
-        calls = max(1, min(SEALED_CALLS, 2 * self.plan.calls, self.seal.most, self.seal.room // max(self.result_bytes, 1)))
+        calls = max(1, min(SEALED_CALLS, 2 * self.plan.calls, seal.most, seal.room // max(self.result_bytes, 1)))
         for number in range(SEALED):
-            sets = self.seal.draw(calls)
+            sets = seal.draw(calls)
             for name in names if number % 2 == 0 else reversed(names):
                 self._sealed_block(name, found[name], sets)
             call = self.rng.randrange(calls)
-            self.seal.check(call, self.given[call])
+            seal.check(call, self.given[call])
         baseline, candidate = (self.blocks[name].median for name in names)
         change, new = found["baseline"].median / baseline, found["candidate"].median / candidate
         self.fresh = new / change if found["candidate"].median - candidate * change > FRESH_US else 1.0
-        if self.seal.instant:
-            self.agreement = sealed(found["baseline"], found["candidate"], self.agreement, baseline, self.request_us)
+        if seal.instant:
+            self.sealed_agreement = sealed(found["baseline"], found["candidate"], self.agreement, baseline, self.request_us)
 
     def _sealed_block(self, name: str, blocks: Blocks, sets: list[Message]) -> None:
         self.sides[name]({"op": "clear"})

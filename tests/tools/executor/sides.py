@@ -113,6 +113,9 @@ class Course:
         answer = self.answers.get(request["op"], {})
         return dict(answer(request) if callable(answer) else answer)
 
+    def note_compiled(self, found: list[Message]) -> None:
+        self.record.compile = found
+
     def drawn(self, purpose: str) -> int:
         return len(purpose)
 

@@ -61,6 +61,16 @@ def test_links_are_not_packed(tmp_path):
     assert b"secret" not in head
 
 
+def test_file_that_is_there_is_not_touched(tmp_path):
+    """It may be a library that is loaded already."""
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a/lib.so").write_bytes(b"loaded")
+    head = b'[["a/lib.so", 3], ["a/new", 3]]'
+    compiled.unpack(len(head).to_bytes(4) + head + b"oldnew", tmp_path)
+    assert (tmp_path / "a/lib.so").read_bytes() == b"loaded"
+    assert (tmp_path / "a/new").read_bytes() == b"new"
+
+
 @pytest.mark.parametrize("name", ["../up/x", "/etc/x", "a/../b", "x", "a/b/c", ".a/x"])
 def test_name_that_leaves_the_folder_is_refused(tmp_path, name):
     head = f'[["{name}", 1]]'.encode()
