@@ -113,7 +113,7 @@ class Course:
         answer = self.answers.get(request["op"], {})
         return dict(answer(request) if callable(answer) else answer)
 
-    def note_compiled(self, found: list[Message]) -> None:
+    def note_compiled(self, found: list[dict[str, Any]]) -> None:
         self.record.compile = found
 
     def drawn(self, purpose: str) -> int:
