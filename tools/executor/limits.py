@@ -4,7 +4,7 @@ import contextlib
 import os
 import resource
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,6 +36,12 @@ def first_to_go() -> None:
         Path("/proc/self/oom_score_adj").write_text("1000")
 
 
+def go_before(others: int) -> None:
+    """Asks for a priority above that of `others`, or below it where negative; only root is given more than it has."""
+    with contextlib.suppress(OSError):
+        os.nice(-others)
+
+
 def tasks_of(uid: int) -> int:
     """Processes and threads of a user on this machine: the kernel counts them all against a limit set without a user namespace."""
     total = 0
@@ -64,30 +70,38 @@ class Meter:
     memory: int
     disk: Path | None
 
-    def over(self) -> str | None:
+    def over(self, wanted: Callable[[], bool] = lambda: False) -> str | None:
+        """Gives up as soon as the caller is `wanted` elsewhere: among a hundred busy processes this takes a while."""
         pids = list(below(os.getpid()))
         # Memory shared with the zygote counts in full here, which is cheap to see; only beyond the bound it is shared out.
-        if sum(map(_held, pids)) > self.memory and sum(map(_share, pids)) > self.memory:
-            return "memory"
+        if sum(map(_held, pids)) > self.memory:
+            total = 0
+            for pid in pids:
+                total += _share(pid)
+                if total > self.memory:
+                    return "memory"
+                if wanted():
+                    return None
         if self.disk and _size(self.disk) + sum(map(_unlinked, pids)) > DISK:
             return "disk"
         return None
 
 
 def _held(pid: int) -> int:
-    return sum(_kib(pid, "status", name) for name in ("RssAnon", "RssShmem", "VmSwap")) * 1024
+    return _bytes(Path(f"/proc/{pid}/status"), {"RssAnon", "RssShmem", "VmSwap"})
 
 
 def _share(pid: int) -> int:
-    return sum(_kib(pid, "smaps_rollup", name) for name in ("Pss_Anon", "Pss_Shmem", "SwapPss")) * 1024
+    return _bytes(Path(f"/proc/{pid}/smaps_rollup"), {"Pss_Anon", "Pss_Shmem", "SwapPss"})
 
 
-def _kib(pid: int, file: str, name: str) -> int:
+def _bytes(path: Path, names: set[str]) -> int:
+    """The sum of lines like `RssAnon:  12 kB`."""
     try:
-        lines = Path(f"/proc/{pid}/{file}").read_text().splitlines()
+        lines = path.read_text().splitlines()
     except OSError:
         return 0
-    return next((int(line.split()[1]) for line in lines if line.startswith(f"{name}:")), 0)
+    return 1024 * sum(int(line.split()[1]) for line in lines if line.partition(":")[0] in names)
 
 
 def _size(folder: Path) -> int:

@@ -46,7 +46,7 @@ def open_descriptors() -> int:
 
 
 def temporary() -> set[str]:
-    return {str(path) for folder in (tempfile.gettempdir(), "/dev/shm") for path in Path(folder).glob("kernelwright-*")}
+    return {str(path) for folder in (tempfile.gettempdir(), "/dev/shm") for path in Path(folder).glob("kernelwright-box*")}
 
 
 @pytest.mark.parametrize("name", ["judge", "zygote"])
