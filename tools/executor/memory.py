@@ -13,7 +13,7 @@ from tools import platforms
 from tools.executor.channel import Message
 from tools.executor.wire import Region
 
-SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW
+SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 HALF = {"simulated": 256 << 20, "device": 8 << 30}
 """Bytes of each half on the host. Memory is taken only where it is written."""
 DEVICE_HALF = 4 << 30

@@ -116,6 +116,7 @@ class Worker:
             assert self.zygote is not None
             nodes = self.device["nodes"] if mode == "device" else []
             request = {"op": "warm", "mode": mode, "level": level, "devices": nodes, "target": self.device["target"]}
+            request["index"] = self.gpu
             answer = self.zygote.ask(request, self.cancelled, seconds=START_S)
             if "user_error" in answer:
                 raise UserError(answer["user_error"])
