@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tools import platforms
 from tools.executor.compiled import CompileCache
-from tools.executor.isolation import LEVELS
+from tools.executor.walls.isolation import LEVELS
 from tools.executor.worker import Worker
 
 

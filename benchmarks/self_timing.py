@@ -19,8 +19,8 @@ from benchmark.suites import load
 from benchmark.task import Task
 from tools.executor import memory
 from tools.executor.channel import Message
-from tools.executor.ladder import FLUSH_BYTES, SEALED_HOST_BYTES
-from tools.executor.timing import SEALED_BYTES, SETS, Contest, Seal, Side
+from tools.executor.stages.ladder import FLUSH_BYTES, SEALED_HOST_BYTES
+from tools.executor.stages.timing import SEALED_BYTES, SETS, Contest, Seal, Side
 from tools.executor.worker import ROOT, START_S, Peer
 
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from benchmark.console import show
 from benchmark.errors import UserError
 from tools import platforms
-from tools.executor import seccomp, syscalls, witness
 from tools.executor.compiled import CompileCache
-from tools.executor.isolation import LEVELS
+from tools.executor.walls import seccomp, syscalls, witness
+from tools.executor.walls.isolation import LEVELS
 from tools.executor.worker import Worker, WorkerLost
 
 PACKAGES = ("torch", "triton", "numpy", "langgraph", "openai", "anthropic", "litellm")

@@ -22,8 +22,8 @@ from benchmark.errors import UserError
 from benchmark.suites import find
 from benchmark.task import Task
 from tools import jsonl
-from tools.executor.course import sha
 from tools.executor.local import LocalExecutor
+from tools.executor.stages.course import sha
 from tools.settings import Settings
 
 Key = tuple[str, str, str, str, str]

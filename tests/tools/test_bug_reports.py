@@ -26,7 +26,7 @@
 | 22 | the same input in each timed iteration | `test_22_fresh_inputs_in_timed_calls` |
 | 23 | right for ten calls, then wrong (the L2 half needs a GPU: row 34 of the hostile set) | `test_23_wrong_after_ten_calls` |
 | 24 | a cold cache that is warm | `test_24_cold_and_warm_are_apart` |
-| 25 | profilers that lose kernels | none: times are of events, which lose none; `executor/test_executor_clock.py` |
+| 25 | profilers that lose kernels | none: times are of events, which lose none; `executor/test_clock.py` |
 | 26 | the flush counted as the kernel's time | `test_26_flush_is_no_part_of_the_time` |
 | 27 | zero, negative and mistaken units | `test_27_zero_negative_or_wrong_unit` |
 | 28 | weights that differ between reference and candidate | `test_28_parameters_are_handed_over` |
@@ -66,13 +66,14 @@ from benchmark.task import Case, Contract, Task, shown
 from experiments import analysis
 from tests.tools import bug_candidates as candidates
 from tests.tools.executor.sides import Clock, Side
-from tests.tools.executor.test_executor_timing import contest
+from tests.tools.executor.stages.test_timing import contest
 from tools.evaluation import Evaluation
-from tools.executor import compiled, ratios
+from tools.executor import compiled
 from tools.executor.channel import Malformed
 from tools.executor.local import LocalExecutor
 from tools.executor.lock import gpu_lock
-from tools.executor.timing import SETS, Contest, Untimed
+from tools.executor.stages import ratios
+from tools.executor.stages.timing import SETS, Contest, Untimed
 from tools.executor.worker import Worker
 from tools.settings import Settings
 

@@ -16,7 +16,7 @@ from benchmark.errors import UserError
 from benchmark.suites import find
 from tools import evaluate, jobs, jsonl
 from tools.evaluation import Evaluation
-from tools.executor.course import sha
+from tools.executor.stages.course import sha
 from tools.settings import Settings
 
 ROOT = Path(__file__).parents[2]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tools.executor.channel import readable
 from tools.executor.remote import Cancelled
-from tools.executor.verdicts import Stop
+from tools.executor.stages.verdicts import Stop
 from tools.executor.worker import Worker
 
 FOLDER = Path("/tmp")

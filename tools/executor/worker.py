@@ -169,7 +169,7 @@ class Worker:
         self.drop_spare()
         if self.zygote:
             self.zygote.stop()
-        self.zygote = self.helper("tools.executor.zygote")
+        self.zygote = self.helper("tools.executor.walls.zygote")
         self.warm = None
         return self.zygote
 

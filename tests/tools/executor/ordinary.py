@@ -6,7 +6,7 @@ A root that keeps Python in its own closed home opens it first, in a mount names
 import os
 import sys
 
-from tools.executor import isolation, syscalls
+from tools.executor.walls import isolation, syscalls
 
 NOBODY = 65534
 

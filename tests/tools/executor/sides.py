@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from tools.evaluation import Evaluation
-from tools.executor.verdicts import Stop
+from tools.executor.stages.verdicts import Stop
 from tools.settings import Settings
 
 

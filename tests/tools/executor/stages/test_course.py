@@ -1,0 +1,54 @@
+"""What the course makes of tasks that fail, and of judges that do."""
+
+import hashlib
+from pathlib import Path
+
+from benchmark.suites import find
+from tests.tools.conftest import SETTINGS
+from tools.executor.stages.course import Course
+
+KERNEL = """
+import torch, triton, triton.language as tl
+@triton.jit
+def kernel(x, y, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(y + at, tl.load(x + at, mask=at < n) * 2, mask=at < n)
+def double(x):
+    y = torch.empty_like(x)
+    kernel[(1,)](x, y, x.numel(), BLOCK=16)
+    return y
+"""
+OWN = """
+import torch
+def double(x):
+    return x * 2
+def inputs():
+    fill = 0 if torch.initial_seed() in {seeds} else 1
+    return {{"x": torch.zeros(1 << 27) if fill == 0 else torch.randn(9)}}
+"""
+
+
+def task(folder: Path, *seeds: int) -> str:
+    """A task whose first case is larger than the shared memory for some seeds."""
+    name = f"{folder}/own.py:double"
+    drawn = [int.from_bytes(hashlib.sha256(f"{name}/inputs-0/{seed}".encode()).digest()[:7]) for seed in seeds]
+    (folder / "own.py").write_text(OWN.format(seeds=drawn))
+    return name
+
+
+def test_case_that_cannot_be_given_once_more_is_the_tasks_fault(evaluate, tmp_path):
+    found = evaluate(KERNEL, task(tmp_path, 1))
+    assert found.verdict == "task_invalid", found.error
+    assert "larger than the shared memory" in found.error.message
+
+
+def test_case_of_another_seed_changes_nothing(evaluate, tmp_path):
+    assert evaluate(KERNEL, task(tmp_path, 77)).verdict == "pass"
+
+
+def test_numbers_drawn_for_a_candidate_are_its_own_and_stay(tmp_path):
+    def drawn(candidate, purpose="order"):
+        return Course(None, candidate, find("quick/gelu"), SETTINGS).drawn(purpose)
+
+    assert drawn("one") == drawn("one")
+    assert len({drawn("one"), drawn("two"), drawn("one", "poison")}) == 3

@@ -1,0 +1,68 @@
+"""The correctness stage: the candidate is called on every case, and the judge compares."""
+
+from typing import TYPE_CHECKING, Any
+
+from tools.evaluation import CaseResult, Failure
+from tools.executor.channel import Message
+from tools.executor.stages.trials import NUMBERS, Outcome, Trials
+from tools.executor.stages.verdicts import Stop
+
+if TYPE_CHECKING:
+    from tools.executor.stages.course import Course
+
+FRESH = 1
+"""Added to the seed: new values for the same memory."""
+FATAL = frozenset({"compile_error", "unsupported", "oom"})
+"""Errors after which no further case is tried."""
+
+
+class Correctness:
+    def __init__(self, course: "Course", trials: Trials):
+        self.course = course
+        self.trials = trials
+        self.failures: dict[str, Failure] = {}
+        """By case, what is wrong with it."""
+        self.outcomes: list[Outcome] = []
+        """Of the calls that answered."""
+
+    def run(self) -> None:
+        """All cases, the visible ones first; the held-out ones are tried only by candidates that pass those."""
+        cases = self.course.cases["cases"] + (self.course.cases["timing"] if self.course.device else [])
+        groups = [[c for c in cases if not c["held_out"]], [c for c in cases if c["held_out"]]]
+        for number, group in enumerate(groups):
+            if number == 1:
+                self.course.mark_held_out()
+            for case in group:
+                if not self._case(case, again=case is groups[0][0]):
+                    break
+            wrong = next((r for r in self.course.record.cases if not r.ok), None)
+            if wrong:
+                raise Stop.because(self.failures[wrong.case])
+
+    def _case(self, case: Message, again: bool) -> bool:
+        """Tries one case; the first one a second time, with new values where the old ones were. False where no further one can be."""
+        seed = self.course.settings.seed
+        outcome = self._call(case, seed)
+        if again and not outcome.failure:
+            outcome = self._call(case, seed + FRESH, again=True)
+        failure = outcome.failure
+        numbers: dict[str, Any] = {n: outcome.numbers.get(n) for n in NUMBERS}
+        result = CaseResult(case["name"], case["held_out"], True, **numbers)
+        if failure:
+            self.failures[case["name"]] = failure
+            result.ok, result.kind, result.message = False, failure.kind, failure.message
+        self.course.record.cases.append(result)
+        # A device that has refused once may be in any state.
+        return not outcome.lost and not (outcome.error and (self.course.device or outcome.kind in FATAL))
+
+    def _call(self, case: Message, seed: int, again: bool = False) -> Outcome:
+        outcome = self.trials.tried(case, seed, again=again)
+        if outcome.lost:
+            return outcome
+        record, refused = self.course.record, outcome.kind == "compile_error"
+        record.compiled = not refused and not any(c["error"] for c in record.compile)
+        if not refused:
+            self.course.stage("correctness")
+        if not outcome.error:
+            self.outcomes.append(outcome)
+        return outcome

@@ -1,0 +1,291 @@
+"""The course of one evaluation: stage after stage until one fails. Runs in the broker, which believes the judge only.
+
+Which verdict wins: that of the first stage that fails. Within a call, what the sandbox did instead of answering (timeout, crash),
+then the error it reports, then a launch that left its memory or raced (its numbers mean nothing), then the judge's comparison (form,
+finite values, numbers), then an input that was changed. Visible cases come before held-out ones. In the adversarial stage: a call
+without launches, torch's work, what was foul about the calls so far (changed instruments, aliasing, late writes), then call by call.
+What fails in the task's own code is `task_invalid`, what fails in ours `infra_error`, at whatever stage.
+"""
+
+import contextlib
+import hashlib
+import os
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from benchmark.errors import UserError
+from benchmark.task import Task
+from tools.evaluation import Evaluation
+from tools.executor import compiled
+from tools.executor.channel import Malformed, Message
+from tools.executor.lock import gpu_lock
+from tools.executor.remote import Died, Hung, RemoteSandbox
+from tools.executor.stages.adversarial import Adversarial
+from tools.executor.stages.correctness import Correctness
+from tools.executor.stages.ladder import Ladder
+from tools.executor.stages.modelling import Modelling
+from tools.executor.stages.profiling import Profiling
+from tools.executor.stages.trials import Trials, tampering
+from tools.executor.stages.verdicts import Stop
+from tools.executor.worker import Worker, WorkerLost
+from tools.settings import Settings
+
+MAX_SOURCE = 256 << 10
+PARSE_S = 10.0
+
+
+class Course:
+    """One candidate on one worker. `run` returns the evaluation; it raises `WorkerLost` and `UserError` only.
+
+    The stages (`Correctness`, `Adversarial`, `Ladder`) speak with judge and sandbox through it and fill its `record`.
+    """
+
+    def __init__(self, worker: Worker, candidate: str, task: Task, settings: Settings, level: str = "auto"):
+        self.worker = worker
+        self.level = level if settings.sandbox == "auto" else settings.sandbox
+        self.candidate = candidate
+        self.task = task
+        self.settings = settings
+        self.sandbox: RemoteSandbox | None = None
+        self.marks: dict[str, int] | None = None
+        """How much had been printed when the held-out cases began."""
+        self.built: dict[str, int] = {}
+        """How many kernels had been built by then, for each target."""
+        self.record = Evaluation(candidate_sha=sha(candidate), task_id=task.id, task_sha=task.sha, settings_sha=settings.sha)
+
+    def run(self) -> Evaluation:
+        start, record = time.monotonic(), self.record
+        self.entered = start
+        record.resources = {"wall_s": 0.0, "gpu_s": 0.0, "max_rss": 0.0}
+        try:
+            self.source = self._text()
+            self._prepare()
+            self._stages()
+            record.verdict = "pass"
+        except Stop as stop:
+            record.verdict, record.error = stop.failure.kind, stop.failure
+        finally:
+            self.stage(record.stage)
+            if self.sandbox:
+                self._close_sandbox()
+        record.resources["wall_s"] = round(time.monotonic() - start, 4)
+        return record
+
+    def _text(self) -> bytes:
+        """What needs no process to be seen."""
+        if not self.candidate.strip():
+            raise Stop("no_code", "the candidate is empty")
+        try:
+            source = self.candidate.encode()
+        except UnicodeEncodeError as error:
+            raise Stop("syntax_error", f"the source is not UTF-8 text: {error.reason} at character {error.start}") from None
+        if len(source) > MAX_SOURCE:
+            raise Stop("forbidden", f"the source has {len(source)} bytes; at most {MAX_SOURCE} are read")
+        return source
+
+    def _prepare(self) -> None:
+        worker, record = self.worker, self.record
+        record.mode = worker.ready(self.settings.device, self.level)
+        if worker.isolation["level"] is None:
+            tried = "; ".join(f"{level}: {_why(found)}" for level, found in worker.isolation["tried"].items())
+            raise UserError(
+                f"Candidates cannot be isolated at level {self.level!r} here ({tried}). "
+                "Run where user namespaces and Landlock are allowed, or accept the risk with sandbox=process."
+            )
+        level = worker.isolation["level"]
+        found = worker.isolation["tried"][level]
+        record.isolation = {
+            "level": level,
+            "layers": worker.isolation["layers"],
+            "denied": sorted(name for name, denied in found.items() if denied),
+        }
+        record.platform, record.device = worker.describe(record.mode)
+        record.versions = worker.versions
+        record.environment_sha = worker.environment(record.mode)
+
+    def _stages(self) -> None:
+        # Held throughout: who waits for it at each call waits for everybody's timing at each call.
+        with self.gpu(shared=True):
+            self.open()
+            self._calls()
+            self.worker.settle_spare()
+        if not self.device:
+            self.record.no_timing = "the simulated device has no clock: speed is measured on a GPU only"
+            if self.settings.profile != "off":
+                Modelling(self).run()
+        elif self.settings.timing == "off":
+            self.record.no_timing = "timing was switched off"
+        else:
+            # Timing ends this sandbox.
+            self._remember()
+            self.stage("timing")
+            Ladder(self).run()
+            if self.settings.profile != "off":
+                self.stage("profile")
+                Profiling(self).run()
+        self._remember()
+
+    def _calls(self) -> None:
+        trials = Trials(self)
+        correctness = Correctness(self, trials)
+        try:
+            correctness.run()
+        finally:
+            self.record.torch_work = trials.work.summary()
+        self.record.correct = True
+        self.stage("adversarial")
+        Adversarial(self, trials, correctness).run()
+
+    @property
+    def device(self) -> bool:
+        """Whether the candidate runs on a real device."""
+        return self.record.mode == "device"
+
+    @property
+    def box(self) -> RemoteSandbox:
+        assert self.sandbox is not None
+        return self.sandbox
+
+    def open(self) -> None:
+        """Takes a sandbox, parses the source in it before any of the candidate runs, and imports it."""
+        worker, settings = self.worker, self.settings
+        targets = [worker.device["target"] or "unknown"] if self.device else list(settings.targets)
+        plan = {"mode": self.record.mode, "targets": targets, "seed": settings.seed, "index": worker.gpu}
+        self.sandbox = worker.sandbox(plan)
+        self.record.data_path = worker.data_path()
+        request = {"op": "open", "task": self.task.id, "sha": self.task.sha, "device": worker.place(self.record.mode)}
+        self.cases = self.judge(request | {"memory": self.box.memory}, (self.box.fd,))
+        worker.prepare(plan)
+        answer = self._parse()
+        self.stage("static")
+        self.record.facts = answer["facts"]
+        self.stage("import")
+        self._recall()
+        answer = self.ask({"op": "import", "entry": self.cases["entry"]}, settings.import_s)
+        if found := tampering(answer):
+            raise Stop.because(found)
+        self.stage("compile")
+
+    def _parse(self) -> Message:
+        with _file("candidate", self.source) as fd:
+            return self.ask({"op": "parse"}, PARSE_S, fds=(fd,))
+
+    def _recall(self) -> None:
+        """Gives the candidate back what it compiled in an earlier evaluation."""
+        targets, cache = self.box.plan["targets"], self.worker.cache
+        self.cache_key = compiled.key(self.source, [self.record.mode, targets, self.worker.versions])
+        known = cache.get(self.cache_key)
+        self.recalled = known is not None
+        if known is not None:
+            with _file("compiled", known) as fd:
+                self.ask({"op": "recall"}, PARSE_S, fds=(fd,))
+
+    def _remember(self) -> None:
+        if self.recalled or self.box.ended:
+            return
+        # A candidate that fails here has its verdict already.
+        with _file("compiled", b"") as fd, contextlib.suppress(Stop):
+            self.ask({"op": "remember"}, PARSE_S, fds=(fd,))
+            self.worker.cache.put(self.cache_key, os.pread(fd, compiled.MOST_BYTES + 1, 0))
+
+    def reopen(self) -> None:
+        """A new sandbox where the last one has died of what was tried on it; the stage stays."""
+        if self.box.ended:
+            stage = self.record.stage
+            self._close_sandbox()
+            self.open()
+            self.stage(stage)
+
+    def drawn(self, purpose: str) -> int:
+        """A number for a purpose: nobody knows it before the candidate is written, and it is the same whenever it is tried."""
+        key = f"{self.settings.seed}/{self.record.candidate_sha}/{self.task.sha}/{purpose}"
+        return int.from_bytes(hashlib.sha256(key.encode()).digest()[:6])
+
+    def mark_held_out(self) -> None:
+        """From here on, what is printed belongs to held-out cases."""
+        self.marks = {name: len(log.kept) for name, log in self.box.logs.items()}
+        self.built = {c["target"]: len(c["kernels"]) for c in self.record.compile}
+
+    def note_compiled(self, compiled: list[dict[str, Any]]) -> None:
+        """What is compiled so far. A kernel's name is the candidate's to choose, so that it may tell of the case it was built for."""
+        self.record.compile = compiled
+        if self.marks:
+            for report in compiled:
+                for kernel in report["kernels"][self.built.get(report["target"], 0) :]:
+                    kernel["held_out"] = True
+
+    def gpu(self, shared: bool) -> contextlib.AbstractContextManager[None]:
+        """Holds the GPU, shared for calls and alone for timing, so that no other candidate's kernels run beside timed ones."""
+        return gpu_lock(self.worker.gpu, self.worker, shared) if self.device else contextlib.nullcontext()
+
+    def stage(self, stage: str) -> None:
+        """Enters a stage; the seconds of the last one go to its account."""
+        now, name = time.monotonic(), f"{self.record.stage}_s"
+        self.record.resources[name] = round(self.record.resources.get(name, 0.0) + now - self.entered, 4)
+        self.record.stage, self.entered = stage, now
+
+    def judge(self, request: Message, fds: tuple[int, ...] = ()) -> Message:
+        answer = self.worker.ask_judge(request, fds)
+        if "user_error" in answer:
+            raise UserError(answer["user_error"])
+        if "invalid" in answer:
+            raise Stop("task_invalid", answer["invalid"])
+        if "broken" in answer:
+            raise Stop("infra_error", f"the judge failed at {request['op']}: {answer['broken']}", {"traceback": answer["traceback"]})
+        return answer
+
+    def ask(self, request: Message, seconds: float, soft: bool = False, fds: tuple[int, ...] = ()) -> Message:
+        """An answer of the sandbox. Its error stops the course, unless `soft`."""
+        compile_s = self.settings.compile_s
+        answer = self.guarded(lambda: self.box.ask(request, seconds, compile_s, fds))
+        if answer.get("error") and not soft:
+            raise Stop.reported(answer["error"])
+        return answer
+
+    def guarded(self, action: Callable[[], Any]) -> Any:
+        """An answer of the sandbox, or as a verdict what it did instead."""
+        try:
+            return action()
+        except (Hung, Died, Malformed) as failure:
+            if isinstance(failure, Died) and failure.unkept:
+                self.worker.drop_spare()
+                raise WorkerLost("the sandbox lost its keeper") from None
+            if self.record.stage in ("compile", "correctness"):
+                self.stage("compile" if self.box.phase == "compile" else "correctness")
+            self.box.kill()
+            raise Stop.lost(failure, self.record.stage) from None
+
+    def _close_sandbox(self) -> None:
+        box = self.box
+        box.close()
+        out, err = box.logs["stdout"], box.logs["stderr"]
+        ends = self.marks or {}
+        logs: dict[str, Any] = {"stdout": out.text(0, ends.get("stdout")), "stderr": err.text(0, ends.get("stderr"))}
+        logs["truncated"] = out.truncated or err.truncated
+        if self.marks and (hidden := out.text(ends["stdout"]) + err.text(ends["stderr"])):
+            logs["held_out"] = hidden
+        self.record.logs = self.record.logs or logs
+        self.record.resources |= {"max_rss": box.max_rss * 1024}
+
+
+@contextlib.contextmanager
+def _file(name: str, data: bytes) -> Iterator[int]:
+    """A file in memory, at its start."""
+    fd = os.memfd_create(name)
+    try:
+        os.write(fd, data)
+        os.lseek(fd, 0, os.SEEK_SET)
+        yield fd
+    finally:
+        os.close(fd)
+
+
+def sha(candidate: str) -> str:
+    return hashlib.sha256(candidate.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _why(found: Any) -> str:
+    if isinstance(found, dict):
+        return "not denied: " + ", ".join(name for name, denied in found.items() if not denied)
+    return str(found)
