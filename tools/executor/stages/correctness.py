@@ -20,24 +20,28 @@ class Correctness:
     def __init__(self, course: "Course", trials: Trials):
         self.course = course
         self.trials = trials
-        self.failures: dict[str, Failure] = {}
-        """By case, what is wrong with it."""
+        self.stops: list[tuple[Failure, str]] = []
+        """What is wrong with each case that is not right, and the stage that it came to."""
         self.outcomes: list[Outcome] = []
         """Of the calls that answered."""
 
     def run(self) -> None:
-        """All cases, the visible ones first; the held-out ones are tried only by candidates that pass those."""
-        cases = self.course.cases["cases"] + (self.course.cases["timing"] if self.course.device else [])
-        groups = [[c for c in cases if not c["held_out"]], [c for c in cases if c["held_out"]]]
-        for number, group in enumerate(groups):
-            if number == 1:
+        """All cases, in groups: the visible ones; those of timing sizes, which cost most; the held-out ones. A group is tried only by
+        candidates that pass those before it. The verdict is that of the first case that fails, at the stage that this one came to.
+        """
+        cases = self.course.cases["cases"]
+        timing = self.course.cases["timing"] if self.course.device else []
+        visible, held_out = ([c for c in cases if bool(c["held_out"]) is hidden] for hidden in (False, True))
+        for group in (visible, timing, held_out):
+            if group is held_out:
                 self.course.mark_held_out()
             for case in group:
-                if not self._case(case, again=case is groups[0][0]):
+                if not self._case(case, again=case is visible[0]):
                     break
-            wrong = next((r for r in self.course.record.cases if not r.ok), None)
-            if wrong:
-                raise Stop.because(self.failures[wrong.case])
+            if self.stops:
+                failure, stage = self.stops[0]
+                self.course.stage(stage)
+                raise Stop.because(failure)
 
     def _case(self, case: Message, again: bool) -> bool:
         """Tries one case; the first one a second time, with new values where the old ones were. False where no further one can be."""
@@ -49,7 +53,7 @@ class Correctness:
         numbers: dict[str, Any] = {n: outcome.numbers.get(n) for n in NUMBERS}
         result = CaseResult(case["name"], case["held_out"], True, **numbers)
         if failure:
-            self.failures[case["name"]] = failure
+            self.stops.append((failure, self.course.record.stage))
             result.ok, result.kind, result.message = False, failure.kind, failure.message
         self.course.record.cases.append(result)
         # A device that has refused once may be in any state.

@@ -1,6 +1,7 @@
 """What the course makes of tasks that fail, and of judges that do."""
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 
 from benchmark.suites import find
@@ -52,3 +53,27 @@ def test_numbers_drawn_for_a_candidate_are_its_own_and_stay(tmp_path):
 
     assert drawn("one") == drawn("one")
     assert len({drawn("one"), drawn("two"), drawn("one", "poison")}) == 3
+
+
+WRONG_THEN_SLOW = """
+import torch, triton, triton.language as tl
+@triton.jit
+def kernel(x, y, n, BLOCK: tl.constexpr, UNROLL: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    value = tl.load(x + at, mask=at < n)
+    for i in tl.static_range(UNROLL):
+        value = value * 0 + i
+    tl.store(y + at, value, mask=at < n)
+calls = []
+def silu(input, inplace=False):
+    calls.append(input)
+    y = torch.empty_like(input)
+    kernel[(1,)](input, y, input.numel(), BLOCK=4096, UNROLL=1 if len(calls) == 1 else 1000000)
+    return y
+"""
+
+
+def test_stage_of_a_verdict_is_that_of_the_case_it_is_about(evaluate):
+    found = evaluate(WRONG_THEN_SLOW, "quick/silu", replace(SETTINGS, compile_s=1.0))
+    assert [case.kind for case in found.cases] == ["nonfinite", "timeout"]
+    assert (found.verdict, found.stage) == ("nonfinite", "correctness"), found.error
