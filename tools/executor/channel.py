@@ -1,6 +1,7 @@
-"""Control messages between processes: strict JSON objects, one packet each, capped in length."""
+"""Control messages between processes: strict JSON objects, one packet each, capped in length, depth and digits."""
 
 import json
+import math
 import select
 import socket
 from collections.abc import Sequence
@@ -9,6 +10,10 @@ from typing import Any
 LIMIT = 1 << 17
 """Bytes of one message. A longer one is cut by the kernel and counts as malformed."""
 MAX_FDS = 8
+MAX_DEPTH = 32
+"""Objects and lists in one another. Who walks through a message does not run out of stack."""
+MAX_DIGITS = 300
+"""Of a whole number, so that each can be a float too."""
 
 Message = dict[str, Any]
 
@@ -17,12 +22,12 @@ class Malformed(Exception):
     """The other side wrote what is no message. From a sandbox this is the candidate's doing."""
 
 
+class TooLong(ValueError):
+    """A message that is longer than may be sent."""
+
+
 class Closed(Exception):
     """The other side is gone."""
-
-
-def _reject(constant: str) -> None:
-    raise ValueError(f"{constant} is not JSON")
 
 
 def readable(fds: Sequence[int], seconds: float) -> list[int]:
@@ -57,9 +62,10 @@ class Channel:
         return self.sock.fileno()
 
     def send(self, message: Message, fds: Sequence[int] = ()) -> None:
+        """Raises `Closed`, or `TooLong` for a message of more than `LIMIT` bytes."""
         data = json.dumps(message, allow_nan=False, ensure_ascii=False).encode("utf-8", "replace")
         if len(data) > LIMIT:
-            raise ValueError(f"a message of {len(data)} bytes: {str(message)[:200]}")
+            raise TooLong(f"a message of {len(data)} bytes: {str(message)[:200]}")
         try:
             socket.send_fds(self.sock, [data], list(fds))
         except (BrokenPipeError, ConnectionResetError) as gone:
@@ -76,12 +82,33 @@ class Channel:
         if flags & socket.MSG_TRUNC:
             raise Malformed("a message that is too long")
         try:
-            message = json.loads(data, parse_constant=_reject)
+            message = json.loads(data, parse_constant=_float, parse_float=_float, parse_int=_int)
         except (ValueError, RecursionError) as error:
             raise Malformed(f"no JSON: {data[:80]!r}") from error
-        if not isinstance(message, dict):
-            raise Malformed(f"no object: {data[:80]!r}")
+        if not isinstance(message, dict) or _deep(message):
+            raise Malformed(f"no object, or too many in one another: {data[:80]!r}")
         return message
 
     def close(self) -> None:
         self.sock.close()
+
+
+def _float(text: str) -> float:
+    """A finite one: not even `1e999` stands for another in JSON."""
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is no number")
+    return number
+
+
+def _int(text: str) -> int:
+    if len(text) > MAX_DIGITS:
+        raise ValueError(f"{text[:80]} is too long a number")
+    return int(text)
+
+
+def _deep(message: Message) -> bool:
+    level: list[Any] = [message]
+    for _ in range(MAX_DEPTH):
+        level = [item for node in level for item in (node.values() if isinstance(node, dict) else node if isinstance(node, list) else ())]
+    return bool(level)

@@ -118,6 +118,9 @@ class Course:
         answer = answer(request) if callable(answer) else answer
         return ABOUT | answer if request["op"] == "check" else dict(answer)
 
+    def check(self, answer: dict[str, Any], **case: Any) -> dict[str, Any]:
+        return self.judge({"op": "check", **answer, **case})
+
     def note_compiled(self, found: list[dict[str, Any]]) -> None:
         self.record.compile = found
 

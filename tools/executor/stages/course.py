@@ -18,7 +18,7 @@ from benchmark.errors import UserError
 from benchmark.task import Task
 from tools.evaluation import Evaluation
 from tools.executor import compiled
-from tools.executor.channel import Malformed, Message
+from tools.executor.channel import Malformed, Message, TooLong
 from tools.executor.lock import gpu_lock
 from tools.executor.remote import Died, Hung, RemoteSandbox
 from tools.executor.stages.adversarial import Adversarial
@@ -234,6 +234,16 @@ class Course:
         if "broken" in answer:
             raise Stop("infra_error", f"the judge failed at {request['op']}: {answer['broken']}", {"traceback": answer["traceback"]})
         return answer
+
+    def check(self, answer: Message, **case: Any) -> Message:
+        """The judge's word on what the sandbox has answered, for the inputs that were sent last or those of a `case` and `seed`."""
+        request = {"op": "check", **case, **{name: answer.get(name) for name in ("result", "after", "shared")}}
+        try:
+            return self.judge(request)
+        except TooLong as error:
+            # Numbers may be written in fewer letters than we do, though not by our own code.
+            self.box.kill()
+            raise Stop.lost(error, self.record.stage) from None
 
     def ask(self, request: Message, seconds: float, soft: bool = False, fds: tuple[int, ...] = ()) -> Message:
         """An answer of the sandbox. Its error stops the course, unless `soft`."""

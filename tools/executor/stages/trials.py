@@ -66,7 +66,7 @@ class Trials:
         if answer.get("error"):
             outcome.failure, outcome.error = Stop.reported(answer["error"], case=case["name"]).failure, True
             return outcome
-        check = course.judge({"op": "check", **{name: answer.get(name) for name in ("result", "after", "shared")}})
+        check = course.check(answer)
         outcome.trivial, outcome.numbers = check["trivial"], check
         self.work.note(case, layout, check, answer)
         if not noop:

@@ -4,6 +4,8 @@ import hashlib
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from benchmark.suites import find
 from tests.tools.conftest import SETTINGS
 from tools.executor.stages.course import Course
@@ -77,3 +79,32 @@ def test_stage_of_a_verdict_is_that_of_the_case_it_is_about(evaluate):
     found = evaluate(WRONG_THEN_SLOW, "quick/silu", replace(SETTINGS, compile_s=1.0))
     assert [case.kind for case in found.cases] == ["nonfinite", "timeout"]
     assert (found.verdict, found.stage) == ("nonfinite", "correctness"), found.error
+
+
+FORGED = """
+import os, sys
+def silu(input, inplace=False):
+    frame = sys._getframe()
+    while not isinstance(frame.f_locals.get("request"), dict):
+        frame = frame.f_back
+    answer = {answer}.replace("ID", str(frame.f_locals["request"]["id"])).encode()
+    for fd in range(3, 32):
+        try:
+            os.write(fd, answer)
+        except OSError:
+            pass
+"""
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        """'{"id": ID, "result": {"v": 1e999}}'""",
+        """('{"id": ID, "compiles": [{"seconds": ' + "9" * 400 + "}]}")""",
+        """('{"id":ID,"result":[' + ",".join(["1e15"] * 20000) + "]}")""",
+    ],
+)
+def test_forged_answer_is_a_verdict_whatever_it_holds(evaluate, answer):
+    found = evaluate(FORGED.replace("{answer}", answer), "quick/silu")
+    assert found.verdict == "suspected_hack", found.error
+    assert "channel" in found.error.message
