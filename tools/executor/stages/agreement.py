@@ -10,9 +10,11 @@ host makes walls longer, and nothing makes them shorter than the work. (The slop
 too, is free of what a request costs, but a candidate could wait in its short blocks.) Nor may it make the baseline's walls longer:
 they are compared with those of the baseline alone, when the candidate's process is gone.
 
-Launch-bound calls are no exception: a stall keeps the device busy while the
-host enqueues the block, so what the wrapper takes on the host is in neither clock; where the host cannot keep ahead even
-then, the device waits for it and both clocks see that.
+Launch-bound calls are no exception: a stall keeps the device busy while the host enqueues the block, so what the wrapper takes on
+the host is in neither clock. The stall must be long enough (`timing.SLOW`): where the host cannot keep ahead, the device waits for it
+between the calls too, and the walls show more than the calls took. Of 124 honest sizes on the H200 two were raised, both of wrappers
+with several launches whose stall covered the host's pace at its best only, and none with one launch: the constants below were wide
+enough for everything else.
 """
 
 import math
