@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import os
 import queue
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
@@ -18,6 +19,31 @@ from tools.settings import Settings
 
 TRIES = 2
 T = TypeVar("T")
+
+
+class Loan:
+    """A worker while one evaluation has it: giving the evaluation up reaches that worker, and no later user of it."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.worker: Worker | None = None
+        self.given_up = False
+
+    def begin(self, worker: Worker) -> None:
+        with self.lock:
+            self.worker = worker
+            if self.given_up:
+                worker.cancel()
+
+    def end(self) -> None:
+        with self.lock:
+            self.worker = None
+
+    def give_up(self) -> None:
+        with self.lock:
+            self.given_up = True
+            if self.worker:
+                self.worker.cancel()
 
 
 class LocalExecutor:
@@ -50,22 +76,21 @@ class LocalExecutor:
         return await self._on_a_worker(lambda worker: worker.environment(worker.ready(settings.device, level)))
 
     async def _on_a_worker(self, work: Callable[[Worker], T]) -> T:
-        holder: list[Worker] = []
-        future = self.threads.submit(self._borrowed, holder, work)
+        loan = Loan()
+        future = self.threads.submit(self._borrowed, loan, work)
         try:
             return await asyncio.wrap_future(future)
         except asyncio.CancelledError:
-            for worker in holder:
-                worker.cancel()
+            loan.give_up()
             raise
 
-    def _borrowed(self, holder: list[Worker], work: Callable[[Worker], T]) -> T:
+    def _borrowed(self, loan: Loan, work: Callable[[Worker], T]) -> T:
         worker = self.idle.get()
-        holder.append(worker)
+        loan.begin(worker)
         try:
             return work(worker)
         finally:
-            holder.clear()
+            loan.end()
             worker.settle()
             self.idle.put(worker)
 
@@ -86,9 +111,11 @@ class LocalExecutor:
 
     async def close(self) -> None:
         """Ends what runs and leaves no process behind."""
+        # Those that wait first, so that they do not begin when the others are given up.
+        self.threads.shutdown(wait=False, cancel_futures=True)
         for worker in self.workers:
             worker.cancel()
-        await asyncio.to_thread(self.threads.shutdown, wait=True, cancel_futures=True)
+        await asyncio.to_thread(self.threads.shutdown)
         for worker in self.workers:
             with contextlib.suppress(OSError):
                 worker.stop()

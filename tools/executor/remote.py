@@ -108,6 +108,12 @@ class RemoteSandbox:
                 self.hello = {"broken": f"{type(error).__name__}: {error}"}
         return self.hello
 
+    @property
+    def alive(self) -> bool:
+        """Whether its keeper still holds it: the kernel may have killed it while it waited, the first of all when memory runs out."""
+        self._hear(0.0)
+        return not self.ended
+
     def ask(self, request: Message, seconds: float, compile_s: float = 0.0, fds: Sequence[int] = ()) -> Message:
         """Sends a request and waits for its answer. Time in announced compilations is counted apart, `compile_s` for each."""
         self.number += 1

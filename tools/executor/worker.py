@@ -19,7 +19,8 @@ ROOT = Path(__file__).resolve().parents[2]
 START_S = 180.0
 """Importing torch from a cold disk takes a while."""
 JUDGE_S = 300.0
-KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "VISIBLE_DEVICES", "CC", "CXX")
+KEPT_VARIABLES = frozenset({"PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "CC", "CXX"})
+KEPT_ENDING = "VISIBLE_DEVICES"
 """What of the environment reaches the zygote, by name or by the end of the name; no key is among it."""
 OPEN_S = 30.0
 """Making the walls and, on a GPU, a context."""
@@ -42,6 +43,15 @@ class Peer:
             start_new_session=True,
         )  # fmt: skip
         theirs.close()
+        self.started = False
+
+    def start(self, cancelled: int) -> Message:
+        """What it says of itself when it is ready; nothing where that was heard before."""
+        if self.started:
+            return {}
+        hello = self.answer(cancelled, START_S)
+        self.started = True
+        return hello
 
     def ask(self, message: Message, cancelled: int, fds: tuple[int, ...] = (), seconds: float = JUDGE_S) -> Message:
         try:
@@ -101,8 +111,9 @@ class Worker:
 
     def ready(self, device: str, level: str) -> str:
         """Starts what is not running, warms the zygote for the device and the isolation level, and returns the mode."""
-        for peer in [peer for peer in (self._start_judge(), self._start_zygote()) if peer]:
-            hello = peer.answer(self.cancelled, START_S)
+        # Both begin before one is waited for.
+        for peer in (self._running_judge(), self._running_zygote()):
+            hello = peer.start(self.cancelled)
             self.device = hello.get("device", self.device)
             self.versions |= hello.get("versions", {})
         self.versions["driver"] = self.device["driver"]
@@ -154,18 +165,18 @@ class Worker:
         """Where the judge computes."""
         return f"{self.device['kind']}:{self.gpu}" if mode == "device" else "cpu"
 
-    def _start_judge(self) -> Peer | None:
+    def _running_judge(self) -> Peer:
         if self.judge and self.judge.process.poll() is None:
-            return None
+            return self.judge
         if self.judge:
             self._forget_judge()
         path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
         self.judge = Peer("tools.executor.judge", dict(os.environ) | {"PYTHONPATH": path} | SINGLE)
         return self.judge
 
-    def _start_zygote(self) -> Peer | None:
+    def _running_zygote(self) -> Peer:
         if self.zygote and self.zygote.process.poll() is None:
-            return None
+            return self.zygote
         self.drop_spare()
         if self.zygote:
             self.zygote.stop()
@@ -175,7 +186,7 @@ class Worker:
 
     def helper(self, module: str) -> Peer:
         """A trusted process from which candidates are started: it has no secrets."""
-        kept = {n: v for n, v in os.environ.items() if n in KEPT_VARIABLES or n.endswith("VISIBLE_DEVICES")}
+        kept = {n: v for n, v in os.environ.items() if n in KEPT_VARIABLES or n.endswith(KEPT_ENDING)}
         return Peer(module, kept | {"PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "0"} | SINGLE)
 
     def ask_judge(self, message: Message, fds: tuple[int, ...] = ()) -> Message:
@@ -184,18 +195,22 @@ class Worker:
 
     def sandbox(self, plan: Message) -> RemoteSandbox:
         """A sandbox for one candidate, ready to take it. Raises `WorkerLost` where none can be had."""
-        spare, self.spare = self.spare, None
-        if spare and (spare.plan != plan or "ready" not in spare.wait(0.0 if spare.hello else OPEN_S)):
-            spare.close()
-            spare = None
-        sandbox = spare or self._fork(plan)
-        hello = sandbox.wait(OPEN_S)
+        # Until it is given away it is the spare one, which is dropped whatever happens.
+        if self.spare and not self._fits(self.spare, plan):
+            self.drop_spare()
+        if self.spare is None:
+            self.spare = self._fork(plan)
+        hello = self.spare.wait(OPEN_S)
         if "ready" in hello:
+            sandbox, self.spare = self.spare, None
             return sandbox
-        sandbox.close()
+        self.drop_spare()
         if "unmapped" in hello:
             self.exported[self.gpu] = str(hello["unmapped"])
         raise WorkerLost(f"no sandbox could be set up: {hello.get('broken') or hello.get('unmapped')}")
+
+    def _fits(self, spare: RemoteSandbox, plan: Message) -> bool:
+        return spare.plan == plan and "ready" in spare.wait(OPEN_S) and spare.alive
 
     def prepare(self, plan: Message) -> None:
         """Begins a sandbox for the next candidate, which is likely to be asked for with the same plan."""

@@ -8,14 +8,18 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from benchmark.suites import find
 from tools.evaluation import Evaluation
-from tools.executor.local import LocalExecutor
+from tools.executor.channel import readable
+from tools.executor.compiled import CompileCache
+from tools.executor.local import Loan, LocalExecutor
+from tools.executor.remote import Cancelled
+from tools.executor.worker import Worker, WorkerLost
 from tools.settings import Settings
 
 ROOT = Path(__file__).parents[3]
@@ -217,3 +221,69 @@ def _alive(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+PLAN = {"mode": "simulated", "targets": ["cuda:90"], "seed": 0, "index": 0}
+
+
+@pytest.fixture(scope="module")
+def worker() -> Iterator[Worker]:
+    made = Worker(0, None, CompileCache(None))
+    yield made
+    made.stop()
+
+
+def test_judge_that_is_lost_while_it_starts_is_started_again(worker):
+    def murder() -> None:
+        while worker.judge is None:
+            time.sleep(0.01)
+        worker.judge.process.kill()
+
+    thread = threading.Thread(target=murder)
+    thread.start()
+    with pytest.raises(WorkerLost, match="judge"):
+        worker.ready("simulated", "auto")
+    thread.join()
+    assert worker.ready("simulated", "auto") == "simulated"
+    assert worker.isolation["level"]
+
+
+def test_sandbox_that_died_while_it_waited_is_nobodys_crash(worker):
+    worker.ready("simulated", "auto")
+    worker.prepare(PLAN)
+    spare = worker.spare
+    assert "ready" in spare.wait(10.0)
+    for keeper in children(worker.zygote.process.pid):
+        for pid in children(keeper):
+            os.kill(pid, signal.SIGKILL)
+    assert readable([spare.line.fileno()], 10.0)
+    box = worker.sandbox(PLAN)
+    assert box is not spare
+    assert box.alive
+    box.close()
+
+
+def test_cancelling_while_a_sandbox_is_set_up_leaves_nothing(worker):
+    worker.ready("simulated", "auto")
+    worker.drop_spare()
+    before = open_descriptors()
+    worker.prepare(PLAN)
+    worker.cancel()
+    with pytest.raises(Cancelled):
+        worker.sandbox(PLAN)
+    worker.drop_spare()
+    assert open_descriptors() == before
+    worker.settle()
+    assert worker.ready("simulated", "auto") == "simulated"
+
+
+def test_giving_an_evaluation_up_reaches_no_later_one(worker):
+    loan, early = Loan(), Loan()
+    loan.begin(worker)
+    loan.end()
+    loan.give_up()
+    assert not readable([worker.cancelled], 0)
+    early.give_up()
+    early.begin(worker)
+    assert readable([worker.cancelled], 0)
+    worker.settle()
