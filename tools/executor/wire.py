@@ -32,6 +32,19 @@ class BadLayout(Exception):
     """A layout that does not describe tensors inside the shared memory."""
 
 
+class Copies:
+    """Copies elements as `Region.read` has them copied, so many bytes in all: a forged layout names the same memory again and again."""
+
+    def __init__(self, most: int):
+        self.left = most
+
+    def __call__(self, flat: torch.Tensor) -> torch.Tensor:
+        self.left -= flat.numel() * flat.element_size()
+        if self.left < 0:
+            raise BadLayout("the same memory several times over")
+        return flat.clone()
+
+
 def span(shape: list[int], strides: list[int]) -> int:
     """Elements between the first and the last one of a strided tensor, both included."""
     if 0 in shape:

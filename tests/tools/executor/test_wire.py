@@ -3,7 +3,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tools.executor.wire import DTYPES, BadLayout, Overflow, Region
+from tools.executor.wire import DTYPES, BadLayout, Copies, Overflow, Region
 
 SIZE = 1 << 16
 
@@ -85,6 +85,14 @@ def test_forged_layout_is_refused(change):
 def test_what_is_no_layout_is_refused(node):
     with pytest.raises(BadLayout):
         region().read(node)
+
+
+def test_memory_that_is_named_again_and_again_is_not_copied_without_end():
+    room, copies = region(), Copies(SIZE)
+    node = room.write(torch.zeros(SIZE // 8))
+    room.read({"l": [node, node]}, copies)
+    with pytest.raises(BadLayout, match="several times"):
+        room.read(node, copies)
 
 
 def test_bytes_that_are_no_bool_are_read_as_true():

@@ -23,7 +23,7 @@ from tools.executor.judge.baseline import TimedBaseline
 from tools.executor.judge.estimates import Estimates
 from tools.executor.judge.truths import TaskFault, Truths, blamed
 from tools.executor.walls import syscalls
-from tools.executor.wire import BadLayout, Node, Overflow
+from tools.executor.wire import BadLayout, Copies, Node, Overflow
 from tools.platforms import clocks
 
 L2_BYTES = 128 << 20
@@ -38,6 +38,8 @@ class Judge:
         """Memory of GPUs that sandboxes map, one after another."""
         self.exported: list[int] = []
         """Descriptors for the answer at hand."""
+        self.copies = Copies(0)
+        """What the check at hand may still copy."""
         self.sent: tuple[str, int] | None = None
         """Case and seed of the inputs that the candidate has."""
         self.rooms = (self, TimedBaseline(self), Estimates(self))
@@ -104,6 +106,7 @@ class Judge:
         truth = known.oracle
         about = {"trivial": _trivial(truth), "moves": sorted(known.moves), "operators": sorted(known.operators)}
         about["largest"] = max((tensor.numel() for tensor in (*tensors_in(arguments), *truth.honest)), default=0)
+        self.copies = Copies(self.returned.size)
         try:
             after = self._after(request["after"], arguments) if request["after"] else self._bound(arguments)
             result = self._result(request["result"], after)
@@ -154,7 +157,7 @@ class Judge:
         """The arguments as the call left them."""
         if not isinstance(nodes, list) or len(nodes) > 256:
             raise BadLayout("arguments")
-        tensors = iter([self.returned.read(node) for node in nodes])
+        tensors = iter([self.returned.read(node, self.copies) for node in nodes])
 
         def replaced(value: Any) -> Any:
             if isinstance(value, torch.Tensor):
@@ -171,7 +174,7 @@ class Judge:
         if isinstance(node, dict) and type(node.get("a")) is int:
             tensors = list(tensors_in(after))
             return tensors[node["a"]] if 0 <= node["a"] < len(tensors) else None
-        return self.returned.read(node)
+        return self.returned.read(node, self.copies)
 
     def _mutated(self, sent: Arguments, after: Arguments) -> str | None:
         for name, value in after.items():
