@@ -71,8 +71,8 @@ from tools.evaluation import Evaluation
 from tools.executor import compiled
 from tools.executor.channel import Malformed
 from tools.executor.local import LocalExecutor
-from tools.executor.lock import gpu_lock
 from tools.executor.stages import ratios
+from tools.executor.stages.lock import gpu_lock
 from tools.executor.stages.timing import SETS, Contest, Untimed
 from tools.executor.worker import Worker
 from tools.settings import Settings
@@ -516,7 +516,7 @@ def test_37_marker_glued_to_output(evaluate: Evaluate) -> None:
 HOLDS = """
 import sys
 from types import SimpleNamespace
-from tools.executor.lock import gpu_lock
+from tools.executor.stages.lock import gpu_lock
 with gpu_lock(0, SimpleNamespace(device={"uuids": [sys.argv[1]]}, cancelled=0)):
     print("held", flush=True)
     sys.stdin.read()

@@ -1,10 +1,12 @@
 """Control messages between processes: strict JSON objects, one packet each, capped in length, depth and digits."""
 
+import contextlib
 import json
 import math
+import os
 import select
 import socket
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 LIMIT = 1 << 17
@@ -36,6 +38,18 @@ def readable(fds: Sequence[int], seconds: float) -> list[int]:
     for fd in fds:
         poll.register(fd, select.POLLIN)
     return [fd for fd, _ in poll.poll(max(0.0, seconds) * 1000)]
+
+
+@contextlib.contextmanager
+def enclosed(data: bytes) -> Iterator[int]:
+    """The descriptor of a file in memory, at its start: for what goes along with a message and is too long for one."""
+    fd = os.memfd_create("enclosed")
+    try:
+        os.write(fd, data)
+        os.lseek(fd, 0, os.SEEK_SET)
+        yield fd
+    finally:
+        os.close(fd)
 
 
 class Channel:

@@ -18,12 +18,12 @@ from benchmark.errors import UserError
 from benchmark.task import Task
 from tools.evaluation import Evaluation
 from tools.executor import compiled
-from tools.executor.channel import Malformed, Message, TooLong
-from tools.executor.lock import gpu_lock
+from tools.executor.channel import Malformed, Message, TooLong, enclosed
 from tools.executor.remote import Died, Hung, RemoteSandbox
 from tools.executor.stages.adversarial import Adversarial
 from tools.executor.stages.correctness import Correctness
 from tools.executor.stages.ladder import Ladder
+from tools.executor.stages.lock import gpu_lock
 from tools.executor.stages.modelling import Modelling
 from tools.executor.stages.profiling import Profiling
 from tools.executor.stages.trials import Trials, tampering
@@ -52,6 +52,8 @@ class Course:
         """How much had been printed when the held-out cases began."""
         self.built: dict[str, int] = {}
         """How many kernels had been built by then, for each target."""
+        self.reopened = False
+        """Whether this is not the first sandbox."""
         self.record = Evaluation(candidate_sha=sha(candidate), task_id=task.id, task_sha=task.sha, settings_sha=settings.sha)
 
     def run(self) -> Evaluation:
@@ -101,7 +103,7 @@ class Course:
             "denied": sorted(name for name, denied in found.items() if denied),
         }
         record.platform, record.device = worker.describe(record.mode)
-        record.versions = worker.versions
+        record.versions = dict(worker.versions)
         record.environment_sha = worker.environment(record.mode)
 
     def _stages(self) -> None:
@@ -109,7 +111,6 @@ class Course:
         with self.gpu(shared=True):
             self.open()
             self._calls()
-            self.worker.settle_spare()
         if not self.device:
             self.record.no_timing = "the simulated device has no clock: speed is measured on a GPU only"
             if self.settings.profile != "off":
@@ -168,7 +169,7 @@ class Course:
         self.stage("compile")
 
     def _parse(self) -> Message:
-        with _file("candidate", self.source) as fd:
+        with enclosed(self.source) as fd:
             return self.ask({"op": "parse"}, PARSE_S, fds=(fd,))
 
     def _recall(self) -> None:
@@ -178,21 +179,21 @@ class Course:
         known = cache.get(self.cache_key)
         self.recalled = known is not None
         if known is not None:
-            with _file("compiled", known) as fd:
+            with enclosed(known) as fd:
                 self.ask({"op": "recall"}, PARSE_S, fds=(fd,))
 
     def _remember(self) -> None:
         if self.recalled or self.box.ended:
             return
         # A candidate that fails here has its verdict already.
-        with _file("compiled", b"") as fd, contextlib.suppress(Stop):
+        with enclosed(b"") as fd, contextlib.suppress(Stop):
             self.ask({"op": "remember"}, PARSE_S, fds=(fd,))
             self.worker.cache.put(self.cache_key, os.pread(fd, compiled.MOST_BYTES + 1, 0))
 
     def reopen(self) -> None:
-        """A new sandbox where the last one has died of what was tried on it; the stage stays."""
+        """A new sandbox where the last one has died of what was tried on it; the stage stays. Called while the GPU is held."""
         if self.box.ended:
-            stage = self.record.stage
+            stage, self.reopened = self.record.stage, True
             self._close_sandbox()
             self.open()
             self.stage(stage)
@@ -208,16 +209,30 @@ class Course:
         self.built = {c["target"]: len(c["kernels"]) for c in self.record.compile}
 
     def note_compiled(self, compiled: list[dict[str, Any]]) -> None:
-        """What is compiled so far. A kernel's name is the candidate's to choose, so that it may tell of the case it was built for."""
+        """What is compiled so far. A kernel's name is the candidate's to choose, so that it may tell of the case it was built for.
+        What a later sandbox builds once more is left out: it no longer comes in the order of the cases.
+        """
+        if self.reopened:
+            return
         self.record.compile = compiled
         if self.marks:
             for report in compiled:
                 for kernel in report["kernels"][self.built.get(report["target"], 0) :]:
                     kernel["held_out"] = True
 
-    def gpu(self, shared: bool) -> contextlib.AbstractContextManager[None]:
-        """Holds the GPU, shared for calls and alone for timing, so that no other candidate's kernels run beside timed ones."""
-        return gpu_lock(self.worker.gpu, self.worker, shared) if self.device else contextlib.nullcontext()
+    @contextlib.contextmanager
+    def gpu(self, shared: bool) -> Iterator[None]:
+        """Holds the GPU, shared for calls and alone for timing, so that no other candidate's kernels run beside timed ones. Before it
+        is let go, a spare sandbox that was begun meanwhile is at rest.
+        """
+        if not self.device:
+            yield
+            return
+        with gpu_lock(self.worker.gpu, self.worker, shared):
+            try:
+                yield
+            finally:
+                self.worker.settle_spare()
 
     def stage(self, stage: str) -> None:
         """Enters a stage; the seconds of the last one go to its account."""
@@ -276,19 +291,7 @@ class Course:
         if self.marks and (hidden := out.text(ends["stdout"]) + err.text(ends["stderr"])):
             logs["held_out"] = hidden
         self.record.logs = self.record.logs or logs
-        self.record.resources |= {"max_rss": box.max_rss * 1024}
-
-
-@contextlib.contextmanager
-def _file(name: str, data: bytes) -> Iterator[int]:
-    """A file in memory, at its start."""
-    fd = os.memfd_create(name)
-    try:
-        os.write(fd, data)
-        os.lseek(fd, 0, os.SEEK_SET)
-        yield fd
-    finally:
-        os.close(fd)
+        self.record.resources["max_rss"] = max(self.record.resources["max_rss"], box.max_rss * 1024.0)
 
 
 def sha(candidate: str) -> str:

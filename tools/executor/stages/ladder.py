@@ -72,13 +72,13 @@ class Ladder:
 
     def _timed(self, cases: list[Message]) -> None:
         """All sizes in one window, in an order drawn by chance; the last one is looked at more closely."""
-        self.course.reopen()
         self._prepare(cases)
         order = self.rng.sample(cases, len(cases))
         self.sealed = {cases[-1]["name"], self.rng.choice(cases)["name"]}
         with self._locked():
             self._all(order)
-        self._right_after()
+        with self.course.gpu(shared=True):
+            self._right_after()
         with self._locked():
             self._alone(order[-1])
         self.course.record.timing = self._timing([case["name"] for case in cases])
@@ -94,8 +94,9 @@ class Ladder:
                 resources["gpu_s"] = round(resources.get("gpu_s", 0.0) + self.clock() - begun, 3)
 
     def _prepare(self, cases: list[Message]) -> None:
-        """What does not need the GPU alone: how fast it can be, floors, compiled baselines."""
+        """What does not need the GPU alone: a living sandbox, how fast the GPU can be, floors, compiled baselines."""
         with self.course.gpu(shared=True):
+            self.course.reopen()
             doubt = self.course.judge({"op": "peaks"})["doubt"]
             if "compile" in self.course.settings.baselines:
                 self._compile(cases)

@@ -1,12 +1,11 @@
 """The profile stage (device mode): what a candidate that has passed and was timed reaches. Whatever happens here changes no verdict."""
 
-import contextlib
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from tools import platforms
+from tools.executor.channel import enclosed
 from tools.executor.stages import claims
 from tools.executor.stages.verdicts import OURS, Stop
 from tools.executor.worker import START_S, WorkerLost
@@ -43,16 +42,15 @@ class Profiling:
 
     def _kernels(self) -> dict[str, Any]:
         """Of the largest timing size."""
-        self.course.reopen()
-        case = self._largest()
-        layout = self.course.judge({"op": "inputs", "case": case, "seed": self.course.settings.seed})
-        request = {"op": "trace", "args": layout["args"], "kwargs": layout["kwargs"]}
-        with self.course.gpu(shared=True):
-            answer = self.course.ask(request, self.course.settings.case_s)
+        course, case = self.course, self._largest()
+        with course.gpu(shared=True):
+            course.reopen()
+            layout = course.judge({"op": "inputs", "case": case, "seed": course.settings.seed, "compared": False})
+            answer = course.ask({"op": "trace", "args": layout["args"], "kwargs": layout["kwargs"]}, course.settings.case_s)
         return {"case": case} | shares([_kernel(item) for item in answer.get("kernels") or () if isinstance(item, dict)])
 
     def _counters(self) -> dict[str, Any]:
-        """Of the largest timing size that fits into the profiler's box, by a process of its own (`tools.executor.judge.counting`)."""
+        """Of the largest timing size that fits into the profiler's box, by a process of its own (`tools.executor.walls.counting`)."""
         course, worker = self.course, self.course.worker
         if platforms.ncu.path() is None:
             return {"error": "ncu is not installed"}
@@ -62,9 +60,9 @@ class Profiling:
             "task": course.task.id, "case": self._largest(COUNTED_BYTES), "seed": course.settings.seed, "gpu": worker.gpu,
             "devices": worker.device["nodes"], "drop": "uid drop" in course.record.isolation["layers"], "seconds": COUNTING_S,
         }  # fmt: skip
-        peer = worker.helper("tools.executor.judge.counting")
+        peer = worker.helper("tools.executor.walls.counting")
         try:
-            with course.gpu(shared=False), _memory_file(course.source) as candidate:
+            with course.gpu(shared=False), enclosed(course.source) as candidate:
                 return peer.ask(request, worker.cancelled, (candidate,), COUNTING_S + START_S)
         except WorkerLost as lost:
             return {"error": str(lost)}
@@ -90,17 +88,6 @@ class Profiling:
             if stop.failure.kind in OURS:
                 raise
             return {"error": stop.failure.message}
-
-
-@contextlib.contextmanager
-def _memory_file(data: bytes) -> Iterator[int]:
-    fd = os.memfd_create("candidate")
-    try:
-        os.write(fd, data)
-        os.lseek(fd, 0, os.SEEK_SET)
-        yield fd
-    finally:
-        os.close(fd)
 
 
 def _kernel(item: dict[str, Any]) -> Kernel:

@@ -10,8 +10,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from tools.executor.lock import FOLDER, gpu_lock
 from tools.executor.remote import Cancelled
+from tools.executor.stages.lock import FOLDER, gpu_lock
 from tools.executor.stages.verdicts import Stop
 
 

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[4]
 RUN = """
 import os, sys
 import torch
-from tools.executor.judge import counting
+from tools.executor.walls import counting
 from tools.executor.walls.isolation import Walls
 torch.set_num_threads(1)
 files = {"fake.py": sys.stdin.buffer.read()}
