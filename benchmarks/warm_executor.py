@@ -85,7 +85,7 @@ def candidates(task: str, count: int) -> list[str]:
 def parts(whole: float, resources: dict[str, float]) -> tuple[float, float, float]:
     """Seconds as in `WAYS`."""
     modelled = resources.get("modelled_s", 0.0)
-    return whole - resources["adversarial_s"], whole - modelled, whole
+    return whole - modelled - resources["adversarial_s"], whole - modelled, whole
 
 
 async def warm(task: str, sources: list[str], warm_up: str) -> list[tuple[float, float, float]]:

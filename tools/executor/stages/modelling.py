@@ -1,4 +1,8 @@
-"""The modelled time of a candidate that has passed, in simulated mode. Whatever happens here changes no verdict."""
+"""The modelled time of a candidate that has passed, in simulated mode. Whatever happens here changes no verdict.
+
+Blocks of thousands of elements by one warp take the compiler minutes, so the stage has a time of its own, measured by the verdict's:
+a figure that decides nothing does not take longer.
+"""
 
 import time
 from typing import TYPE_CHECKING, Any
@@ -14,6 +18,8 @@ if TYPE_CHECKING:
 
 PROGRAMS = 4
 """Of each launch that are interpreted."""
+LEAST_S = 2.0
+"""What modelling may take, compilations and the rest each, where the verdict took less."""
 _NUMBERS = (
     "sectors_loaded", "sectors_stored", "sectors_atomic", "span_loaded", "span_stored", "loads", "flops", "num_warps", "programs_run",
     "registers", "spills", "shared_bytes",
@@ -26,23 +32,28 @@ class Modelling:
 
     def run(self) -> None:
         """Fills `modelled` of the record: with times, or with an `error` in one sentence."""
-        start = time.monotonic()
+        course, start = self.course, time.monotonic()
+        course.stage(course.record.stage)
+        seconds = max(LEAST_S, sum(s for name, s in course.record.resources.items() if name.endswith("_s") and name != "gpu_s"))
         try:
-            self.course.record.modelled = self._modelled()
+            course.record.modelled = self._modelled(start + seconds)
         except Stop as stop:
             if stop.failure.kind in OURS:
                 raise
-            self.course.record.modelled = unknown(f"the candidate could not be counted at its timing sizes: {stop.failure.message}")
-        self.course.record.resources["modelled_s"] = round(time.monotonic() - start, 4)
+            late = f"not within {seconds:.1f} s" if stop.failure.kind == "timeout" else stop.failure.message
+            course.record.modelled = unknown(f"the candidate could not be counted at its timing sizes: {late}")
+        course.record.resources["modelled_s"] = round(time.monotonic() - start, 4)
+        # None of it goes to the account of the stage before.
+        course.entered = time.monotonic()
 
-    def _modelled(self) -> dict[str, Any]:
+    def _modelled(self, end: float) -> dict[str, Any]:
         sizes = []
         for case in self.course.cases["timing"]:
             known = self.course.judge({"op": "estimate", "case": case["name"]})
             if known["eager"] is None:
                 return unknown("the reference needs values to run, so that eager torch cannot be modelled")
             request = {"op": "sample", "args": known["args"], "kwargs": known["kwargs"], "programs": PROGRAMS}
-            answer = self.course.ask(request, self.course.settings.case_s)
+            answer = self._ask(request, max(0.0, end - time.monotonic()))
             launches = [Launch.counted(_report(item)) for item in answer.get("traffic") or ()]
             if not launches or claims.count(answer.get("launches")) > len(launches):
                 return unknown("no launches were seen at a timing size, or too many to count")
@@ -50,6 +61,15 @@ class Modelling:
         if not sizes:
             return unknown("the task has no timing cases")
         return record(sizes, NAME, self.course.settings.targets[0], PROGRAMS)
+
+    def _ask(self, request: Message, seconds: float) -> Message:
+        """An answer of the sandbox; `seconds` are for all compilations together, and for the rest."""
+        box = self.course.box
+        box.compiling_s = min(box.compiling_s, seconds)
+        answer: Message = self.course.guarded(lambda: box.ask(request, seconds, seconds))
+        if answer.get("error"):
+            raise Stop.reported(answer["error"])
+        return answer
 
 
 def _report(item: Any) -> Message:
