@@ -19,7 +19,7 @@ from triton.runtime.interpreter import InterpreterBuilder, TensorHandle
 from tools.simulated import libdevice
 from tools.simulated.bounds import poison
 from tools.simulated.flops import WEIGHTS, tally
-from tools.simulated.memory import plain
+from tools.simulated.memory import shown
 from tools.simulated.narrow import as_float, from_float, is_bf16, narrow, to_tf32, widen, widened
 from tools.simulated.watcher import Watcher
 
@@ -69,7 +69,7 @@ class Builder(InterpreterBuilder):
         return super().create_masked_store(ptrs, value, mask, *rest)
 
     def create_ptr_to_int(self, src: TensorHandle, dst_type: Any) -> TensorHandle:
-        return self.create_bitcast(TensorHandle(plain(src.data), src.dtype), dst_type)
+        return self.create_bitcast(TensorHandle(shown(src.data), src.dtype), dst_type)
 
     def create_int_to_ptr(self, src: TensorHandle, dst_type: Any) -> TensorHandle:
         self.watcher.memory.integers = True

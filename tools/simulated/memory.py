@@ -12,11 +12,11 @@ import numpy as np
 import torch
 import triton.language as tl
 
-from tools.simulated.tensor import raw, tensors
+from tools.simulated.addresses import MASK, SHIFT, TAG, UNOWNED
+from tools.simulated.tensor import address_of, raw, storage_address, tensors
 
-_SHIFT = 48
-_ADDRESS = (1 << _SHIFT) - 1
-_MASK = np.uint64(_ADDRESS)
+_MASK = np.uint64(MASK)
+_TAG = np.uint64(TAG << SHIFT)
 
 
 @dataclass(eq=False)
@@ -85,40 +85,42 @@ class Memory:
 
     def add(self, name: str, argument: Any, value: Any) -> None:
         """Marks the pointers of a kernel argument, `value` in the interpreter, as those of the tensors in `argument`."""
-        places = {tensor.data_ptr(): self._place(name, tensor) for tensor in _tensors(argument)}
+        places = {address_of(tensor): self._place(name, tensor) for tensor in _tensors(argument)}
         for handle in _pointers(value) if places else ():
-            handle.data = handle.data | np.uint64(places[int(handle.data.item())] << _SHIFT)
+            address = int(handle.data.item()) & MASK
+            handle.data = np.full_like(handle.data, address | places[address] << SHIFT)
 
     def _place(self, name: str, tensor: torch.Tensor) -> int:
         storage = raw(tensor).untyped_storage()
-        span = storage.data_ptr(), storage.data_ptr() + storage.nbytes()
+        low = storage_address(storage)
+        span = low, low + storage.nbytes()
         known = self._storages.setdefault(span, Storage(*span, tensor.element_size()))
         known.cell = min(known.cell, tensor.element_size())
         number = len(self._places) + 1
-        self._places[number] = Place(name, tensor.data_ptr(), tensor.element_size(), known)
+        self._places[number] = Place(name, address_of(tensor), tensor.element_size(), known)
         return number
 
     def resolve(self, pointers: np.ndarray, size: int) -> tuple[list[Part], np.ndarray | None]:
         """The parts of an access to `size` bytes at each of `pointers` (flat), and the lanes that belong nowhere, if any."""
         low, high = int(pointers.min()), int(pointers.max())
-        place = self._places.get(low >> _SHIFT)
-        if place is not None and high >> _SHIFT == low >> _SHIFT:
+        place = self._places.get(low >> SHIFT)
+        if place is not None and high >> SHIFT == low >> SHIFT:
             storage = place.storage
-            if low & _ADDRESS >= storage.low and (high & _ADDRESS) + size <= storage.high:
-                base = np.uint64((low & ~_ADDRESS) + storage.low)
+            if low & MASK >= storage.low and (high & MASK) + size <= storage.high:
+                base = np.uint64((low & ~MASK) + storage.low)
                 return [Part(place, (pointers - base).view(np.int64), None)], None
         return self._each(pointers, size)
 
     def _each(self, pointers: np.ndarray, size: int) -> tuple[list[Part], np.ndarray | None]:
         parts, bad = [], np.zeros(pointers.shape, bool)
-        numbers = pointers >> np.uint64(_SHIFT)
+        numbers = pointers >> np.uint64(SHIFT)
         addresses = (pointers & _MASK).view(np.int64)
         for number in np.unique(numbers).tolist():
             own = numbers == number
             if number not in self._places:
                 found, lost = self._by_address(addresses, own, size)
                 parts += found
-                if number or not self.integers:
+                if number not in UNOWNED or not self.integers:
                     bad |= lost
                 continue
             place = self._places[number]
@@ -140,8 +142,8 @@ class Memory:
 
     def owner(self, pointer: int) -> tuple[Place | None, int]:
         """The tensor that a pointer was made from, else the nearest one, and the plain address."""
-        address = pointer & _ADDRESS
-        place = self._places.get(pointer >> _SHIFT)
+        address = pointer & MASK
+        place = self._places.get(pointer >> SHIFT)
         if place is None and self._places:
             place = min(self._places.values(), key=lambda p: max(p.storage.low - address, address - p.storage.high))
         return place, address
@@ -150,6 +152,12 @@ class Memory:
 def plain(pointers: np.ndarray) -> np.ndarray:
     """The addresses that pointers stand for."""
     return pointers & _MASK
+
+
+def shown(pointers: np.ndarray) -> np.ndarray:
+    """The addresses as a kernel is told them when it makes integers of them: as the host is."""
+    addresses = plain(pointers)
+    return np.where(addresses == 0, addresses, addresses | _TAG)
 
 
 def _part(place: Place, addresses: np.ndarray, inside: np.ndarray) -> Part:

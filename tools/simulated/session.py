@@ -16,6 +16,7 @@ from triton.runtime.jit import JITFunction
 
 from tools.platforms.sheet import HardwareSheet
 from tools.simulated import cuda, language, launch
+from tools.simulated import tensor as device_tensor
 from tools.simulated.budget import budget
 from tools.simulated.builder import builder
 from tools.simulated.driver import SimDriver
@@ -95,6 +96,7 @@ class Session:
     def __enter__(self) -> Self:
         patches = self._patches
         cuda.install(patches, self._sheet)
+        device_tensor.install(patches)
         patches.set(driver, "_active", self._driver)
         patches.set(JITFunction, "run", self._wrap(JITFunction.run))
         patches.set(JITFunction, "__call__", language.device_call)

@@ -5,10 +5,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
+import torch.utils.dlpack
 from torch.overrides import TorchFunctionMode
 from torch.utils._device import _device_constructors
 
-from tools.simulated.errors import MixedDevices, NotOnHost
+from tools.simulated.addresses import told
+from tools.simulated.errors import MixedDevices, NotOnHost, Unsupported
+from tools.simulated.patches import Patches
 
 DEVICE = torch.device("cuda", 0)
 HOST = torch.device("cpu")
@@ -34,6 +37,21 @@ class SimTensor(torch.Tensor):
         return self.detach().clone()
 
 
+class DeviceStorage(torch.UntypedStorage):
+    """The storage of a device tensor that a candidate has asked for. Torch keeps it as it is as long as the memory lives."""
+
+    device = property(lambda self: DEVICE)
+    is_cuda = property(lambda self: True)
+
+    def data_ptr(self) -> int:
+        return told(storage_address(self))
+
+    def clone(self) -> "DeviceStorage":
+        made = torch.UntypedStorage(self.nbytes()).copy_(self)
+        made.__class__ = DeviceStorage
+        return made
+
+
 class SimMode(TorchFunctionMode):
     """Maps `device=` in torch calls to the simulated device."""
 
@@ -48,6 +66,16 @@ def raw(value: Any) -> Any:
 
 def simulated(value: torch.Tensor) -> torch.Tensor:
     return value if isinstance(value, SimTensor) else _T.as_subclass(value, SimTensor)
+
+
+def address_of(tensor: torch.Tensor) -> int:
+    """Where its first element really lies."""
+    with _plain():
+        return _T.data_ptr(tensor)
+
+
+def storage_address(storage: torch.UntypedStorage) -> int:
+    return torch.UntypedStorage.data_ptr(storage)
 
 
 def walk(value: Any, change: Callable[[torch.Tensor], Any]) -> Any:
@@ -93,12 +121,12 @@ def set_default_device(where: Any) -> None:
 
 
 _MIXES = {
-    _T.copy_, _T.__setitem__, _T.__getitem__, _T.index_put_, _T.index_put, torch.index_put, torch.index_put_, _T.type_as, _T.set_,
+    _T.copy_, _T.__setitem__, _T.__getitem__, _T.index_put_, _T.index_put, torch.index_put, torch.index_put_, _T.type_as,
     _T.expand_as, _T.view_as, _T.reshape_as, torch.broadcast_tensors, torch.result_type, _T.is_same_size,
     _T.index_copy_, torch.is_tensor,
 }  # fmt: skip
 """Calls that take host and device tensors together on a real GPU too."""
-_FIRST_DECIDES = {_T.copy_, _T.__setitem__, _T.index_put_, _T.index_put, _T.__getitem__, _T.set_, _T.expand_as, _T.view_as, _T.reshape_as}
+_FIRST_DECIDES = {_T.copy_, _T.__setitem__, _T.index_put_, _T.index_put, _T.__getitem__, _T.expand_as, _T.view_as, _T.reshape_as}
 _ALIASES = {torch.as_tensor, torch.asarray}
 """Calls whose result can share memory with a numpy array or a buffer."""
 _CONSTRUCTORS = _device_constructors()
@@ -245,9 +273,71 @@ def _same(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
     return tensor
 
 
-def _property(name: str) -> Any:
+def _data_ptr(tensor: torch.Tensor) -> int:
+    address = address_of(tensor)
+    return told(address) if isinstance(tensor, SimTensor) else address
+
+
+def _storage(tensor: torch.Tensor) -> torch.UntypedStorage:
+    with _plain():
+        storage = _T.untyped_storage(tensor)
+        if isinstance(tensor, SimTensor):
+            storage.__class__ = DeviceStorage
+        return storage
+
+
+def _typed_storage(tensor: torch.Tensor) -> Any:
+    _storage(tensor)
+    with _plain():
+        return _T._typed_storage(raw(tensor))
+
+
+def _set(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
+    source = args[0] if args else kwargs.get("source")
+    if source is not None and isinstance(getattr(source, "_untyped_storage", source), _ON_DEVICE) != isinstance(tensor, SimTensor):
+        raise MixedDevices("Attempted to set the storage of a tensor to a storage on different device.")
+    with _plain():
+        return _SET(tensor, *args, **kwargs)
+
+
+def _array_interface(tensor: torch.Tensor) -> Any:
+    with _plain():
+        found = _ARRAY_INTERFACE(tensor)
+        return {**found, "data": (told(found["data"][0]), False)} if isinstance(tensor, SimTensor) else found
+
+
+def _to_capsule(export: Callable) -> Callable:
+    def refuse(tensor: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(tensor, SimTensor):
+            raise Unsupported("The simulated device gives no DLPack capsules away: they hold addresses that are not the host's.")
+        with _plain():
+            return export(tensor, *args, **kwargs)
+
+    return refuse
+
+
+def _from_dlpack(owner: Any, *args: Any, **kwargs: Any) -> torch.Tensor:
+    return owner.detach() if isinstance(owner, SimTensor) else _FROM_DLPACK(owner, *args, **kwargs)
+
+
+def install(patches: Patches) -> None:
+    """Replaces what torch does not show to `SimMode`, until `patches` are restored."""
+    patches.set(_T, "set_", _set)
+    for owner in (torch, torch.utils.dlpack):
+        patches.set(owner, "from_dlpack", _from_dlpack)
+    for owner, name in ((torch, "to_dlpack"), (torch.utils.dlpack, "to_dlpack"), (torch._C, "_to_dlpack")):
+        patches.set(owner, name, _to_capsule(getattr(owner, name)))
+
+
+def _property(name: str, owner: type = torch._C.TensorBase) -> Any:
     """What torch passes as the function when a property is read."""
-    return vars(torch._C.TensorBase)[name].__get__
+    return vars(owner)[name].__get__
+
+
+_ARRAY_INTERFACE = _property("__cuda_array_interface__", _T)
+_FROM_DLPACK = torch.from_dlpack
+_SET = _T.set_
+_ON_DEVICE = (DeviceStorage, SimTensor)
 
 
 _SPECIAL: dict[Any, Callable] = {
@@ -255,6 +345,13 @@ _SPECIAL: dict[Any, Callable] = {
     _property("is_cuda"): _side(True, False),
     _property("is_cpu"): _side(False, True),
     _T.get_device: _side(DEVICE.index, -1),
+    _T.data_ptr: _data_ptr,
+    _T.untyped_storage: _storage,
+    _T.storage: _typed_storage,
+    _T._typed_storage: _typed_storage,
+    _SET: _set,
+    _ARRAY_INTERFACE: _array_interface,
+    _T.__dlpack__: _to_capsule(_T.__dlpack__),
     _T.to: _to,
     _T.cuda: _cuda,
     _T.cpu: _cpu,

@@ -67,6 +67,20 @@ def gather(x, at, y):
 
 
 @triton.jit
+def gathered(table, like, y):
+    row = tl.program_id(0)
+    part = tl.load(table + row).to(tl.pointer_type(tl.float32))
+    at = tl.arange(0, 4)
+    tl.store(y + row * 4 + at, tl.load(part + at) + 0 * tl.load(like + at))
+
+
+@triton.jit
+def by_number(number, like, y):
+    at = tl.arange(0, 4)
+    tl.store(y + at, tl.load(number.to(tl.pointer_type(tl.float32)) + at) + 0 * tl.load(like + at))
+
+
+@triton.jit
 def address(x, y):
     tl.store(y, x.to(tl.int64))
 
@@ -176,6 +190,21 @@ def test_a_kernel_sees_the_address_that_the_host_sees(session: Session) -> None:
     x, y = session.to_device(torch.ones(4)), torch.empty(1, dtype=torch.int64, device="cuda")
     address[(1,)](x, y)
     assert y.item() == x.data_ptr()
+
+
+def test_a_kernel_follows_addresses_that_the_host_has_put_into_a_table(session: Session) -> None:
+    parts = [session.to_device(torch.full((4,), float(number))) for number in range(3)]
+    table, y = torch.tensor([part.data_ptr() for part in parts], device="cuda"), torch.empty(3, 4, device="cuda")
+    gathered[(3,)](table, parts[0], y)
+    assert session.to_host(y)[:, 1].tolist() == [0.0, 1.0, 2.0]
+    assert not session.out_of_bounds
+
+
+def test_an_address_given_as_a_number_is_the_tensors(session: Session) -> None:
+    x, y = session.to_device(torch.arange(4.0)), torch.empty(4, device="cuda")
+    by_number[(1,)](x.data_ptr(), x, y)
+    assert session.to_host(y).tolist() == [0.0, 1.0, 2.0, 3.0]
+    assert not session.out_of_bounds
 
 
 def test_making_a_pointer_of_an_integer_excuses_no_other_access(session: Session) -> None:

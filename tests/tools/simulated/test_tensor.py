@@ -1,10 +1,12 @@
 import copy
 
+import numpy as np
 import pytest
 import torch
+import torch.utils.dlpack
 
 from tools import platforms
-from tools.simulated import DeviceMismatch, Session
+from tools.simulated import DeviceMismatch, Session, Unsupported
 from tools.simulated.tensor import SimTensor
 
 
@@ -158,6 +160,68 @@ def test_autocast_for_the_device_lowers_products(session: Session) -> None:
     x = session.to_device(torch.ones(4, 4))
     with torch.autocast("cuda", dtype=torch.bfloat16):
         assert (x @ x).dtype == torch.bfloat16
+
+
+TOLD = {
+    "tensor": lambda t: t.data_ptr(),
+    "tensor, unbound": lambda t: torch.Tensor.data_ptr(t),
+    "parameter": lambda t: torch.nn.Parameter(t).data_ptr(),
+    "untyped storage": lambda t: t.untyped_storage().data_ptr(),
+    "typed storage": lambda t: t.storage().data_ptr(),
+    "array interface": lambda t: t.__cuda_array_interface__["data"][0],
+}
+
+
+@pytest.mark.parametrize("told", TOLD.values(), ids=TOLD)
+def test_addresses_of_the_device_lie_nowhere_on_the_host(told, session: Session) -> None:
+    x = session.to_device(torch.ones(64))
+    # Neither in the lower nor in the upper half of what a processor has addresses for.
+    assert 0 < told(x) >> 47 < (1 << 17) - 1
+    assert told(x) < 1 << 63
+    assert told(x) % 16 == 0
+    assert told(torch.empty(0, device="cuda")) == 0
+
+
+def test_addresses_of_views_differ_by_where_they_begin(session: Session) -> None:
+    x = session.to_device(torch.ones(8, 8))
+    assert x[2:, 1].data_ptr() - x.data_ptr() == (2 * 8 + 1) * 4
+    assert x.view(64).data_ptr() == x.data_ptr()
+    assert x.cpu().data_ptr() >> 47 == 0
+
+
+def test_storage_is_on_the_device_and_its_copy_on_the_host_has_its_bytes(session: Session) -> None:
+    storage = session.to_device(torch.tensor([1.0, 2.0])).untyped_storage()
+    assert storage.device == torch.device("cuda", 0)
+    assert torch.empty(0, device="cuda").set_(storage.clone()).is_cuda
+    there = storage.cpu()
+    assert there.device.type == "cpu"
+    assert there.tolist()[-1] == 0x40
+
+
+@pytest.mark.parametrize(
+    "borrow",
+    [
+        lambda t: torch.empty(0).set_(t),
+        lambda t: torch.empty(0).set_(t.untyped_storage()),
+        lambda t: torch.empty(0).set_(t.storage()),
+        lambda t: torch.empty(0, device="cuda").set_(torch.ones(3)),
+    ],
+)
+def test_memory_of_one_side_is_no_tensor_of_the_other(borrow, session: Session) -> None:
+    with pytest.raises(DeviceMismatch):
+        borrow(session.to_device(torch.ones(3)))
+
+
+@pytest.mark.parametrize("export", [np.from_dlpack, lambda t: torch.utils.dlpack.to_dlpack(t), lambda t: t.__dlpack__()])
+def test_capsules_of_device_memory_are_not_given_away(export, session: Session) -> None:
+    with pytest.raises(Unsupported):
+        export(session.to_device(torch.ones(3)))
+
+
+def test_torch_takes_a_device_tensor_as_its_own(session: Session) -> None:
+    x = session.to_device(torch.ones(3))
+    assert torch.from_dlpack(x).data_ptr() == x.data_ptr()
+    assert torch.from_dlpack(np.ones(3)).device.type == "cpu"
 
 
 def test_nothing_of_the_session_stays_behind() -> None:

@@ -229,8 +229,10 @@ def _host(value: Any) -> bool:
 
 
 def _storage(tensor: torch.Tensor) -> int:
-    return tensor.untyped_storage().data_ptr() if tensor.layout is torch.strided else id(tensor)
+    return tensor.untyped_storage()._cdata if tensor.layout is torch.strided else id(tensor)
 
 
 def _geometry(tensor: torch.Tensor) -> tuple[int, torch.Size, tuple[int, ...]]:
-    return tensor.data_ptr(), tensor.shape, tensor.stride()
+    # The real address, of a simulated device too.
+    with torch._C.DisableTorchFunction():
+        return tensor.data_ptr(), tensor.shape, tensor.stride()
