@@ -25,6 +25,8 @@ class Failure:
 
 @dataclass
 class CaseResult:
+    """One case by the judge's comparison; numbers are null where form or values gave none. `kind` is the verdict of this case alone."""
+
     case: str
     held_out: bool
     ok: bool
@@ -36,7 +38,9 @@ class CaseResult:
     kind: str = "pass"
     message: str = ""
     first_index: list[int] | None = None
-    """The first wrong element; `worst_index` is the one furthest beyond its tolerance, and `matched` the share within it."""
+    """The first wrong element; `worst_index` is the one furthest beyond its `tolerance` (absolute, of that element), and `matched` the
+    share within it. `max_abs` and `rel_rms` are errors against the fp64 oracle.
+    """
 
 
 @dataclass
@@ -92,16 +96,20 @@ class Evaluation:
     task_id: str
     task_sha: str = ""
     environment_sha: str = ""
+    """Digest of mode, hardware and versions. With candidate, task and settings it is what a verdict depends on."""
     settings_sha: str = ""
     mode: str = ""
     """`simulated` or `device`."""
     platform: str = ""
+    """The vendor's platform, as `tools.platforms` names it; `device` is the model's name. Of the simulated device both are its own."""
     device: str = ""
     verdict: str = "infra_error"
     stage: str = "parse"
     """The last stage that was reached."""
     compiled: bool = False
+    """The module was imported, and every kernel that was launched compiled for every target."""
     correct: bool = False
+    """What the numbers said, held-out cases included: only the verdict `pass` is success."""
     error: Failure | None = None
     facts: dict[str, Any] = field(default_factory=dict)
     """Static facts about the source, for reports; they decide nothing."""
@@ -122,11 +130,20 @@ class Evaluation:
     no_timing: str = ""
     """Why `timing` is null."""
     modelled: dict[str, Any] | None = None
+    """Simulated mode, as `tools.modelled.record`: `{label, hardware, speedup, bound, sizes, counts, others, extrapolation}`, times in
+    microseconds; or `{label, speedup: null, error}`. Never a measured speedup.
+    """
     profile: dict[str, Any] | None = None
+    """Device mode: `roofline` (by size, `tools.profile.Achieved`), `kernels` (shares of device time), and on request `ncu` (counters);
+    a part that failed is `{error}`.
+    """
     isolation: dict[str, Any] = field(default_factory=dict)
+    """`level`, its `layers`, and the actions that were seen to be `denied` when the walls were tried."""
     data_path: str = ""
+    """Where arguments and results were passed: host or device memory, and why not the device's."""
     versions: dict[str, str] = field(default_factory=dict)
     resources: dict[str, float] = field(default_factory=dict)
+    """`wall_s` of all, `<stage>_s` of each stage, `gpu_s` with the GPU held alone, `max_rss` of the sandbox in bytes."""
     logs: dict[str, Any] = field(default_factory=dict)
     """`stdout`, `stderr`, `truncated`, and `held_out`: what was printed while held-out cases ran."""
 

@@ -9,6 +9,8 @@ from tools.platforms import default_targets
 
 @dataclass(frozen=True)
 class Settings:
+    """Names that end in `_s` are deadlines in seconds."""
+
     device: str = "auto"
     """`auto` (a GPU where there is one, else the simulated device), `simulated`, `cuda` or `cuda:N`."""
     targets: tuple[str, ...] = field(default_factory=default_targets)
@@ -20,14 +22,16 @@ class Settings:
     baselines: tuple[str, ...] = ("eager",)
     """What the candidate is timed against: `eager` always, and `compile` (torch.compile of the reference) beside it on request."""
     profile: str = "roofline"
-    """`off`, `roofline` (achieved bandwidth and arithmetic, share of own kernels), `ncu` (Nsight Compute's metrics too)."""
+    """`off`, `roofline` (achieved rates, share of own kernels; in simulated mode the modelled time), `ncu` (Nsight Compute's metrics too)."""
     seed: int = 0
+    """Of the inputs, and of what autotuning picks on the simulated device."""
     import_s: float = 20.0
     compile_s: float = 20.0
-    """Seconds per kernel and target."""
+    """Per kernel and target."""
     case_s: float = 20.0
-    """Seconds per correctness case, compilation excluded."""
+    """Per call, compilation excluded."""
     timing_s: float = 60.0
+    """For all sizes together, and for one request; slow calls may take longer."""
 
     @property
     def sha(self) -> str:
