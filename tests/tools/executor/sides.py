@@ -81,6 +81,8 @@ class Enqueuing(Side):
     """So many times as long the host takes once it has been told to forget something: after the warm-up."""
     drift: float = 0.0
     """Sigma of the log of a block's host times."""
+    waits: bool = False
+    """Whether the function waits for the device before it returns."""
 
     def __call__(self, request: dict[str, Any]) -> dict[str, Any]:
         if request["op"] not in ("time", "sealed"):
@@ -89,15 +91,18 @@ class Enqueuing(Side):
         warmed_up = any(earlier["op"] == "clear" for earlier in self.asked)
         pace = (self.slower if warmed_up else 1.0) * math.exp(abs(self.rng.gauss(0, self.drift)))
         flush = 0.0 if request.get("warm") else self.flush_us
+        others = self.others_us + (100.0 if request["op"] == "sealed" else 0.0)
         host, device, times, calls = 0.0, request["stall"] * self.flush_us, [], len(request.get("order") or request["sets"])
         for _ in range(calls):
-            host += pace * self.others_us
+            host += pace * others
             begun = device = max(device, host) + flush
             host += pace * self.host_us
             device = max(device + (self.real_us or self.us), host)
+            if self.waits:
+                host = device = device + 10.0 * pace
             times.append(device - begun if self.real_us is None else self.us)
         self.clock.now += (self.request_us + max(host, device) + abs(self.rng.gauss(0, self.jitter_us))) * 1e-6
-        answer = {"us": times, "host_us": pace * self.host_us, "loop_us": pace * (self.host_us + self.others_us)}
+        answer = {"us": times, "host_us": pace * self.host_us, "loop_us": pace * (self.host_us + others)}
         return answer | {"result_bytes": self.result_bytes, "tuning_s": 0.0, "given": [{"result": number} for number in range(calls)]}
 
 

@@ -141,7 +141,7 @@ class Ladder:
                 return
         self.surroundings.notes.append(
             f"{case['name']}: the device time that the candidate's process reports is shorter than the broker's clock allows; "
-            "the shortest that it allows is given instead"
+            "the shortest that it allows is given instead (a wrapper that waits for the device makes it wait between the calls too)"
         )
 
     def _against(self, case: Message, contest: Contest, size: TimedSize) -> Stop | None:

@@ -214,6 +214,7 @@ class Contest:
         blocks.walls.append(self.clock() - begun)
         blocks.calls.append(calls)
         blocks.us.append(_certain(name, _times(answer, calls)))
+        blocks.loop_us.append(_claimed(answer.get("loop_us")))
         if name == "candidate":
             given = answer.get("given")
             if not isinstance(given, list) or len(given) != calls or not all(isinstance(node, dict) for node in given):
@@ -275,6 +276,7 @@ class Contest:
         wall = self.clock() - start
         blocks.us.append(_certain(name, answer.us))
         blocks.host_us.append(answer.host_us)
+        blocks.loop_us.append(answer.loop_us)
         blocks.calls.append(calls)
         blocks.walls.append(wall)
 

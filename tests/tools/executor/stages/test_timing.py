@@ -292,6 +292,18 @@ def test_honest_launch_bound_times_are_not_raised():
     assert raised <= 1
 
 
+@pytest.mark.parametrize("slower", [1.0, 2.5])
+@pytest.mark.parametrize(("us", "host_us"), [(5.0, 25.0), (20.0, 60.0), (400.0, 25.0)])
+def test_wrapper_that_waits_for_the_device_is_accused_of_nothing(us, host_us, slower):
+    clock = Clock()
+    candidate = Enqueuing(clock, us, host_us=host_us, slower=slower, waits=True, request_us=90.0, rng=random.Random(3))
+    made = contest(Enqueuing(clock, 5.0, host_us=8.0), candidate)
+    size = made.run("n", 30.0)
+    assert not any(agreement.far for agreement in (made.agreement, made.warm_agreement, made.sealed_agreement))
+    assert made.fresh == 1.0
+    assert size.candidate_us < made.agreement.claim + 100.0
+
+
 def test_liar_behind_a_slow_wrapper_is_seen():
     clock = Clock()
     made = contest(Enqueuing(clock, 100.0, host_us=8.0), Enqueuing(clock, 16.0, real_us=100.0, host_us=160.0, rng=random.Random(3)))
