@@ -22,11 +22,19 @@ MOVES = frozenset({
     "cat", "stack", "constant_pad_nd", "reflection_pad1d", "reflection_pad2d", "reflection_pad3d", "replication_pad1d",
     "replication_pad2d", "replication_pad3d", "repeat", "flip", "roll", "rot90", "index", "index_select", "gather", "take",
     "embedding", "index_put_", "index_put", "_unsafe_index", "index_copy_", "index_copy", "scatter_", "scatter", "select_scatter",
-    "slice_scatter", "pixel_shuffle", "pixel_unshuffle", "channel_shuffle", "im2col", "col2im", "unfold_copy", "split_copy",
+    "slice_scatter", "pixel_shuffle", "pixel_unshuffle", "channel_shuffle", "im2col", "unfold_copy", "split_copy",
     "split_with_sizes_copy", "expand_copy", "permute_copy", "transpose_copy", "masked_select", "nonzero", "block_diag", "_cat",
     "repeat_interleave",
 })  # fmt: skip
 """Elements put elsewhere: glue beside a kernel, unless it is what the task asks for."""
 FREE = ALLOCATES | FILLS | METADATA
+READS = frozenset({"index", "index_select", "gather", "take", "embedding", "_unsafe_index"})
+"""Moves out of their first tensor, to where the others say."""
+LOOKUP = " lookup"
+"""After the name of such a move out of a table that was made of nothing, by values of an argument: a function of these values."""
+TOGETHER = " onto one another"
+"""After the name of a move that adds up, or otherwise combines, what meets in one place."""
+KERNEL = -1
+"""In place of an argument's number: a kernel may have written it."""
 TRANSFER, ARRIVAL = "to_host", "from_host"
 """Our own names for values that were taken to the host, and for those that were brought from it."""

@@ -1,7 +1,7 @@
 """A second account of a call's operators, by torch's profiler: below Python, in every thread, whatever modes are off the stack.
 
-A dispatch mode at work is an event of its own there, inside the event of the operator that it is shown. An operator whose event
-neither lies in such an event nor holds one has run out of the mode's sight.
+The record's own mode runs what it is shown in ranges of a name that nobody else knows. An operator whose event neither lies in such a
+range nor holds one has run out of its sight; another mode's work shows nothing.
 """
 
 import functools
@@ -17,10 +17,15 @@ from torch._C._profiler import _ExperimentalConfig
 from torch.autograd import ProfilerActivity, ProfilerConfig, ProfilerState, _disable_profiler, _enable_profiler, _prepare_profiler
 from torch.autograd.profiler import record_function
 
-MODE = "PythonDispatchMode"
 END = " end"
 """A last event, which is missing if someone else has ended the profiler."""
 ROWS = 64
+OTHERS = {
+    name.partition(".")[0]
+    for name in torch._C._dispatch_get_all_op_names()
+    if not name.startswith(("aten::", "prim::", "prims::", "profiler::"))
+}
+"""Operators of torch's other libraries; a candidate's own come later, and what they do inside is what counts."""
 _ACTIVITIES = {ProfilerActivity.CPU}
 # Else it tells of its starts and ends on standard error.
 os.environ["KINETO_LOG_LEVEL"] = "99"
@@ -33,10 +38,8 @@ class Event:
     thread: int
     start: int
     end: int
-    inside: bool = False
-    """Within a mode at work."""
     holds: bool = False
-    """With a mode at work within."""
+    """With a range of what is shown within."""
     parent: "Event | None" = None
 
     def under(self, name: str) -> bool:
@@ -58,10 +61,8 @@ class Unseen:
 
 
 @contextmanager
-def accounted(seen: "Counter[str]", exempt: str) -> Iterator[Unseen]:
-    """Watches what runs inside; afterwards the result says which operators `seen`, the mode's own count by name, leaves out.
-    What runs in ranges of the name `exempt` does not count; what runs in those of `opened(exempt)` no mode has seen.
-    """
+def accounted(shown: str) -> Iterator[Unseen]:
+    """Watches what runs inside; afterwards the result says which operators ran outside of ranges of the name `shown`."""
     unseen = Unseen()
     config = ProfilerConfig(ProfilerState.KINETO, True, False, False, False, False, _ExperimentalConfig(profile_all_threads=True))
     _prepare_profiler(config, _ACTIVITIES)
@@ -69,24 +70,19 @@ def accounted(seen: "Counter[str]", exempt: str) -> Iterator[Unseen]:
     try:
         yield unseen
     finally:
-        with record_function(exempt + END):
+        with record_function(shown + END):
             pass
         events: list[Event] = []
         # Some versions complain of a profiler that is not on, others return nothing.
         with suppress(RuntimeError):
             events = [_event(event) for event in _disable_profiler().events()]
-        unseen.broken = all(event.name != exempt + END for event in events)
-        unseen.rows = _missing(events, seen, exempt)
-
-
-def opened(exempt: str) -> str:
-    """Name of the range around an operator of the candidate's own: what it does inside, no mode is shown."""
-    return exempt + " opened"
+        unseen.broken = all(event.name != shown + END for event in events)
+        unseen.rows = _missing(events, shown)
 
 
 def warm() -> None:
     """In each sandbox, before the candidate comes: what the profiler does at its first use. It makes a thread, so not before a fork."""
-    with accounted(Counter(), "") as unseen:
+    with accounted("") as unseen:
         torch.empty(1)
     if unseen.broken:
         raise RuntimeError("torch's profiler does not record here")
@@ -96,33 +92,35 @@ def _event(event: Any) -> Event:
     return Event(event.name().removeprefix("aten::"), event.shapes(), event.start_thread_id(), event.start_ns(), event.end_ns())
 
 
-def _missing(events: list[Event], seen: "Counter[str]", exempt: str) -> list[list[Any]]:
-    _nest(events)
-    events = [event for event in events if not event.under(exempt)]
-    shown = [e.parent for e in events if e.name == MODE and not e.holds and e.parent]
-    # Those of other libraries are taken apart.
-    missing = Counter(e.name for e in shown if "::" not in e.name)
-    missing.subtract(seen)
-    unshown = [e for e in events if not e.holds and (not e.inside or e.under(opened(exempt)))]
-    missing.update(e.name for e in unshown if e.name != MODE and not _composite(e.name))
+def _missing(events: list[Event], shown: str) -> list[list[Any]]:
+    _nest(events, shown)
+    calls: Counter[str] = Counter()
     largest: dict[str, int] = {}
     for event in events:
-        largest[event.name] = max(largest.get(event.name, 0), event.largest)
-    return [[name, count, largest.get(name, 0)] for name, count in missing.most_common(ROWS) if count > 0]
+        if not event.holds and not event.under(shown) and _operator(event.name):
+            calls[event.name] += 1
+            largest[event.name] = max(largest.get(event.name, 0), event.largest)
+    # The largest ones come first: many small ones push none of them out.
+    names = sorted(calls, key=lambda name: -calls[name] * largest[name])
+    return [[name, calls[name], largest[name]] for name in names[:ROWS]]
 
 
-def _nest(events: list[Event]) -> None:
+def _nest(events: list[Event], shown: str) -> None:
     events.sort(key=lambda e: (e.thread, e.start, -e.end))
     open_: list[Event] = []
     for event in events:
         while open_ and (open_[-1].thread != event.thread or open_[-1].end < event.end):
             open_.pop()
         event.parent = open_[-1] if open_ else None
-        event.inside = any(outer.name == MODE for outer in open_)
-        if event.name == MODE:
+        if event.name == shown:
             for outer in open_:
                 outer.holds = True
         open_.append(event)
+
+
+def _operator(name: str) -> bool:
+    """Whether it computes by itself: no range, nor made of other operators, which have events of their own."""
+    return name in OTHERS or not _composite(name)
 
 
 @functools.cache

@@ -9,6 +9,7 @@ import torch
 from tools.executor.aliasing import overlaps
 from tools.executor.arguments import same_bytes, tensors_in
 from tools.executor.channel import Message
+from tools.executor.sandbox import tripwire
 from tools.executor.sandbox.account import Unseen, accounted
 from tools.executor.sandbox.seen import Seen
 from tools.executor.sandbox.watch import Record, Watch
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 HELD_BYTES = 64 << 20
 """Memory of earlier calls that is kept, so that nothing else can lie there."""
+TABLES = 512
+"""Operators behind tables that are reported: all that there are, if need be."""
 LATE_S = 0.03
 """For threads that are still at work when a call has returned."""
 _threads = sys._current_frames
@@ -43,13 +46,13 @@ class Calls:
         arguments = self._arguments(request)
         tensors = list(tensors_in(arguments))
         zones = Zones(self.red.device) if self.red else None
-        watch = Watch(session, Poison(request["poison"]), Record(tensors), zones)
+        watch = Watch(session, Poison(request["poison"]), Record(tensors, launches), zones)
         before, seen = len(session.launches), Seen(session)
-        session.noop, launches.record, launches.used, launches.count = request["noop"], watch.record, [], 0
+        session.noop, launches.record, launches.used, launches.count = request["noop"], watch.record, {}, 0
         reply: Message = {}
         unseen = Unseen()
         try:
-            with accounted(watch.record.seen, watch.record.exempt) as unseen, watch:
+            with accounted(watch.record.shown) as unseen, watch:
                 result = self.sandbox.bound(request, arguments)()
             reply |= self._given(result, tensors)
         except BaseException as error:
@@ -58,14 +61,15 @@ class Calls:
             session.noop, launches.record = False, None
         reply |= seen.report()
         reply["out_of_bounds"] += [found for z in (zones, self.red) if z for found in z.broken()]
-        reply["tables"] = launches.used[:16]
+        reply["tables"] = list(map(list, launches.used.items()))[:TABLES]
         # Two accounts of launches; a replay may leave them out before they come to the second.
         counted = len(session.launches) - before
         reply |= {"launches": counted if request["noop"] else min(counted, launches.count), "compiles": self.sandbox.compiles()}
-        return reply | {"torch": watch.record.report(), "unseen": unseen.rows, "tampered": self._tampered(unseen)}
+        return reply | {"torch": watch.record.report(), "unseen": unseen.rows, "tampered": self._tampered(unseen, watch.record)}
 
-    def _tampered(self, unseen: Unseen) -> list[str]:
-        return [*self.sandbox.tampered(), *(["the profiler"] if unseen.broken else [])][:16]
+    def _tampered(self, unseen: Unseen, record: Record) -> list[str]:
+        replaced = [name for name in record.operators & tripwire.KERNELS.keys() if tripwire.kernels(name) != tripwire.KERNELS[name]]
+        return [*self.sandbox.tampered(), *replaced, *(["the profiler"] if unseen.broken else [])][:16]
 
     def _arguments(self, request: Message) -> list[Any]:
         """The arguments; where the memory of the last call is used, the very same tensors too, as far as they fit."""

@@ -1,6 +1,5 @@
 """The launches of a call: a second count of them, and what they are given."""
 
-from collections.abc import Iterable
 from typing import Any, Protocol
 
 import torch
@@ -10,27 +9,35 @@ from triton.compiler import CompiledKernel
 from tools.executor.arguments import tensors_in
 from tools.executor.aten import COPIES, FREE, MOVES
 
-MOST = 256
-
 
 class Launched(Protocol):
-    def launched(self, tensors: Iterable[torch.Tensor]) -> None: ...
+    def launched(self) -> None: ...
 
 
 class Launches:
     """Knows from the record of the import which values torch computed then, and finds those that kernels are given."""
 
     def __init__(self) -> None:
-        self.made: list[tuple[str, StorageWeakRef, int]] = []
-        self.used: list[list[Any]] = []
-        """Rows `[op, elements]` of the call at hand."""
+        self.made: dict[StorageWeakRef, dict[str, int]] = {}
+        """By memory, the operators that computed at import what it holds, or what it was copied from, and elements of each."""
+        self.used: dict[str, int] = {}
+        """Those of what kernels were given in the call at hand."""
         self.count = 0
         self.record: Launched | None = None
         """Of the call at hand."""
 
-    def note(self, name: str, made: list[torch.Tensor]) -> None:
-        if name not in FREE | COPIES | MOVES and len(self.made) < MOST:
-            self.made += [(name, StorageWeakRef(t.untyped_storage()), t.numel()) for t in made if t.numel() > 1]
+    def note(self, name: str, read: list[torch.Tensor], made: list[torch.Tensor]) -> None:
+        """An operator of the import, or of a call, where only copies of what the import computed matter."""
+        computes = self.record is None and name not in FREE | COPIES | MOVES
+        if not computes and not self.made:
+            return
+        former = [self._behind(tensor) for tensor in read]
+        for tensor in [tensor for tensor in made if tensor.layout is torch.strided]:
+            operators = {op: elements for known in former for op, elements in known.items()}
+            if computes and tensor.numel() > 1:
+                operators[name] = tensor.numel()
+            if operators:
+                self.made[StorageWeakRef(tensor.untyped_storage())] = operators
 
     def watch(self) -> None:
         """Counts launches and looks at their arguments, where every one passes: at the compiled kernel. Before the candidate comes."""
@@ -54,7 +61,9 @@ class Launches:
 
     def _given(self, tensors: list[torch.Tensor]) -> None:
         if self.record:
-            self.record.launched(tensors)
-        given = {StorageWeakRef(t.untyped_storage()) for t in tensors} if self.made else set()
-        rows = [[name, numel] for name, storage, numel in self.made if storage in given and not storage.expired()]
-        self.used += [row for row in rows if row not in self.used]
+            self.record.launched()
+        for tensor in tensors if self.made else ():
+            self.used |= self._behind(tensor)
+
+    def _behind(self, tensor: torch.Tensor) -> dict[str, int]:
+        return self.made.get(StorageWeakRef(tensor.untyped_storage()), {}) if tensor.layout is torch.strided else {}

@@ -14,7 +14,11 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from triton.compiler import CompiledKernel
 from triton.runtime.jit import JITFunction
 
+from tools.executor.aten import COPIES, FREE, MOVES
+
 OWN = "tools."
+KEYS = ("CPU:", "CUDA:", "HIP:", "Autograd", "ADInplaceOrView:", "BackendSelect:", "Composite")
+"""Where an operator's kernels are looked up in a call; torch itself adds others as it goes."""
 
 
 def armed(*instruments: Any) -> Callable[[], list[str]]:
@@ -31,6 +35,20 @@ def armed(*instruments: Any) -> Callable[[], list[str]]:
         return [f"{c.__name__}.{name}" for c, old in former for name, value in old.items() if vars(c).get(name, missing) is not value]
 
     return changed
+
+
+def kernels(operator: str) -> str:
+    """Which kernels of torch's dispatcher stand behind an operator. Whatever runs there is shown as this operator."""
+    return "\n".join(line for line in torch._C._dispatch_dump(operator).splitlines() if line.startswith(KEYS))
+
+
+def _overloads(names: Iterable[str]) -> Iterable[str]:
+    for packet in (getattr(torch.ops.aten, name, None) for name in names):
+        yield from (getattr(packet, overload).name() for overload in packet.overloads()) if packet else ()
+
+
+KERNELS = {operator: kernels(operator) for operator in _overloads(FREE | COPIES | MOVES)}
+"""Of the operators that may be free, as they are before any candidate comes."""
 
 
 def forget() -> None:

@@ -14,8 +14,19 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from tools.executor.arguments import tensors_in
-from tools.executor.aten import ALLOCATES, ARRIVAL, COPIES, FILLS, METADATA, TRANSFER
-from tools.executor.sandbox.account import opened
+from tools.executor.aten import (
+    ALLOCATES,
+    ARRIVAL,
+    COPIES,
+    FILLS,
+    KERNEL,
+    LOOKUP,
+    METADATA,
+    MOVES,
+    READS,
+    TOGETHER,
+    TRANSFER,
+)  # fmt: skip
 from tools.executor.sandbox.launches import Launches
 from tools.executor.sandbox.zones import Zones
 from tools.executor.unwritten import Poison
@@ -32,13 +43,13 @@ class Record:
     """Operators by name, by the arguments that their inputs stem from, and whether they copy a whole tensor as it lies (`plain`)."""
 
     def __init__(self, arguments: Iterable[torch.Tensor] = (), launches: Launches | None = None) -> None:
-        """With `launches` it is the record of an import, of which what was computed is noted there."""
+        """What the import computes, and what becomes of it, is noted in `launches`."""
         self.launches = launches
         self.rows: dict[Key, list[int]] = {}
-        self.seen: Counter[str] = Counter()
-        """All calls by name, for the second account."""
-        self.exempt = os.urandom(16).hex()
-        """Name of the profiler's range around what does not count: printing takes tensors apart, without any mode."""
+        self.operators: set[str] = set()
+        """All that were shown."""
+        self.shown = os.urandom(16).hex()
+        """Name of the profiler's ranges around what the record is shown, for the second account."""
         self.sources: dict[int, Sources] = {}
         """By the address of a storage: the arguments whose values it holds, or holds values made from."""
         self.constants: set[int] = set()
@@ -61,13 +72,15 @@ class Record:
             storage = _storage(tensor)
             self.sources[storage] = sources if storage not in known else self.sources.get(storage, frozenset()) | sources
         if self.launches:
-            self.launches.note(name, made)
+            self.launches.note(name, read, made)
         if name == "_local_scalar_dense":
             self._item(sources)
         if self._constant(name, known, inputs, made, random):
             return
         touched = max((tensor.numel() for tensor in (*read, *made)), default=0)
         if touched > 1 and name not in METADATA:
+            if name in READS and self._looked_up(read):
+                name += LOOKUP
             plain = name in COPIES and all(self._plain(tensor, made) for tensor in inputs)
             self.add((name, sources, plain), touched)
 
@@ -82,9 +95,15 @@ class Record:
         self.constants |= places
         return name not in FILLS
 
-    def launched(self, tensors: Iterable[torch.Tensor]) -> None:
-        """A kernel may write them."""
-        self.constants.difference_update(_storage(tensor) for tensor in tensors)
+    def _looked_up(self, read: list[torch.Tensor]) -> bool:
+        """Whether values of arguments say what is taken out of a table, which stems from none."""
+        table, *by = (self.sources.get(_storage(tensor), frozenset()) for tensor in read)
+        return not table and any(source >= 0 for sources in by for source in sources)
+
+    def launched(self) -> None:
+        """A kernel may have written whatever there is: an address may be given to it as a number."""
+        self.sources = {storage: sources | {KERNEL} for storage, sources in self.sources.items()}
+        self.constants.clear()
 
     def _item(self, sources: Sources) -> None:
         self.items[sources] += 1
@@ -141,14 +160,16 @@ class Watch(TorchDispatchMode):
         self.functions.__exit__(*error)
 
     def __torch_dispatch__(self, func: Any, types: Any, args: tuple = (), kwargs: dict[str, Any] | None = None) -> Any:
-        kwargs = kwargs or {}
-        self.record.seen[func.overloadpacket.__name__] += 1
+        if types or func.namespace not in ("aten", "prim", "prims"):
+            # A tensor subclass goes first, and an operator of another library or the candidate's own is not shown: what they do counts.
+            return NotImplemented if types else func(*args, **(kwargs or {}))
+        self.record.operators.add(func.name())
+        with record_function(self.record.shown):
+            return self._shown(func, args, kwargs or {})
+
+    def _shown(self, func: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
         if self.device.interpreting:
             return func(*args, **kwargs)
-        if func.namespace not in ("aten", "prim", "prims"):
-            # An operator of the candidate's own (`torch.library`): what it does inside is what counts, and the second account sees it.
-            with record_function(opened(self.record.exempt)):
-                return func(*args, **kwargs)
         made = func(*args, **kwargs)
         if not func.is_view:
             with torch._C.DisableTorchFunction():
@@ -159,6 +180,7 @@ class Watch(TorchDispatchMode):
                     made = self.zones.surround(made, name)
                 if not self.functions.quiet:
                     random = torch.Tag.nondeterministic_seeded in func.tags
+                    name += TOGETHER if name in MOVES and _combines(func, args, kwargs) else ""
                     self.record.note(name, list(tensors_in([args, kwargs])), list(tensors_in(made)), random)
         return made
 
@@ -180,7 +202,7 @@ class _Functions(TorchFunctionMode):
         if func in _PRINTS and not self.quiet:
             self.quiet = True
             try:
-                with record_function(self.record.exempt):
+                with record_function(self.record.shown):
                     return func(*args, **(kwargs or {}))
             finally:
                 self.quiet = False
@@ -199,6 +221,12 @@ class _Functions(TorchFunctionMode):
                 self.record.transfer(values)
             elif here and not there and not isinstance(values, int | float):
                 self.record.arrival(place.numel())
+
+
+def _combines(func: Any, args: tuple, kwargs: dict[str, Any]) -> bool:
+    """Whether what meets in one place is combined there."""
+    given = dict(zip((argument.name for argument in func._schema.arguments), args, strict=False)) | kwargs
+    return bool(given.get("accumulate")) or given.get("reduce") is not None
 
 
 class _Nowhere:

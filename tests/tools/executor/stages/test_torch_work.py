@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tools.executor.aten import TRANSFER
+from tools.executor.aten import KERNEL, LOOKUP, TOGETHER, TRANSFER
 from tools.executor.judge.truths import _Names
 from tools.executor.stages.torch_work import TorchWork
 
@@ -40,6 +40,28 @@ def test_everything_else_on_an_argument_is_computation(op):
 
 def test_a_small_part_of_an_argument_is_no_share():
     assert not counts("add", X, False, 1, 124, 124)
+
+
+def test_small_steps_of_one_call_are_taken_together():
+    assert counts("add", X, False, 20, 10, 200)
+    assert judged([["mul", X, False, 1, 90, 90], ["add", X, False, 1, 90, 90]]).computed()
+    assert judged([["sum", MADE, False, 6, 100, 600]]).computed()
+
+
+def test_what_a_kernel_may_have_put_into_a_small_argument_is_not_its_preparation():
+    sizes = (("x", 1000), ("w", 900), ("b", 10))
+    small = judged([], sizes=(("x", 1000), ("w", 9), ("b", 10)))
+    check = {"largest": 1000, "moves": [], "operators": []}
+    layout = {"tensors": [list(size) for size in sizes]}
+    small.note({"name": "as large", "held_out": False}, layout, check, {"torch": [["gelu", W, False, 1, 900, 900]]})
+    assert small.computed() is None
+    small.note({"name": "as large", "held_out": False}, layout, check, {"torch": [["gelu", [*W, KERNEL], False, 1, 900, 900]]})
+    assert small.computed()
+
+
+def test_moves_that_add_up_or_look_up_are_computation():
+    assert counts("index_put_" + TOGETHER, X, False, 1, 1000, 1000)
+    assert counts("index" + LOOKUP, X, False, 1, 1000, 1000)
 
 
 def test_preparing_a_small_argument_is_free_even_where_it_is_as_large_as_the_others():
