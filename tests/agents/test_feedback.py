@@ -5,6 +5,7 @@ import json
 import pytest
 
 from agents import feedback
+from tools import findings
 from tools.evaluation import CaseResult, Evaluation, Failure, TimedSize, Timing
 
 SHOWN = CaseResult("fp32", False, False, 0.5, 0.25, [3, 1], 0.75, 1e-5, "wrong_numeric", "off", first_index=[0, 2])
@@ -94,3 +95,55 @@ def test_text_of_a_hostile_message_can_be_encoded() -> None:
     assert evaluation.error is not None
     evaluation.error.message = "\udcff" * 10
     feedback.text(feedback.digest(evaluation)).encode()
+
+
+ACCESS = {"kernel": "add", "kind": "store", "tensor": "y", "index": 1000, "program": [7, 0, 0], "lanes": 24}
+RACE = {"kernel": "add", "kind": "write_write", "tensor": "y", "index": 3, "programs": [[0, 0, 0], [1, 0, 0]], "lanes": 8}
+
+
+def told(verdict: str, **fields: object) -> str:
+    evaluation = Evaluation("sha", "t/t", verdict=verdict, cases=[GOOD])
+    for name, value in fields.items():
+        setattr(evaluation, name, value)
+    return feedback.text(feedback.digest(evaluation))
+
+
+def test_accesses_and_races_are_told_by_tensor_element_and_program_a_few_of_each() -> None:
+    accesses = [ACCESS | {"index": 1000 + number} for number in range(64)]
+    said = told("wrong_numeric", memory={"out_of_bounds": accesses, "races": [RACE] * 64, "advisories": ["Order is not judged."]})
+    assert "add stores outside the memory of y, first at index 1000 in program [7, 0, 0]: 24 lanes" in said
+    assert "programs [0, 0, 0] and [1, 0, 0] store different values to y[3] (8 lanes)" in said
+    assert "Order is not judged." in said
+    assert said.count("Found: ") == feedback.MAX_FINDINGS + 2
+
+
+def test_a_finding_that_is_the_verdict_is_said_once() -> None:
+    message = f"first {findings.race(RACE)}"
+    said = told("data_race", error=Failure("data_race", message, dict(RACE)), memory={"out_of_bounds": [], "races": [RACE]})
+    assert said.count("y[3]") == 1
+    assert "lanes: 8" not in said
+
+
+def test_a_red_zone_that_was_written_names_no_program() -> None:
+    said = told("out_of_bounds", memory={"out_of_bounds": [ACCESS | {"program": [], "index": 0}], "races": []})
+    assert "outside the memory of y: 24 bytes beside it were changed" in said
+
+
+def test_what_torch_computes_is_told_and_what_is_free_is_not() -> None:
+    rows = [{"op": "mul", "calls": 2, "elements": 8192, "compute": True}, {"op": "clone", "calls": 1, "elements": 10, "compute": False}]
+    said = told("not_triton", torch_work=rows)
+    assert "Computed by torch, not by a kernel of yours: mul (2 calls, 8192 elements)" in said
+    assert "clone" not in said
+
+
+@pytest.mark.parametrize(("least", "words"), [(1000, "3.00 times the least possible (1000)"), (None, "1000 stored; 2 launches")])
+def test_traffic_is_held_against_the_least(least: int | None, words: str) -> None:
+    memory = {"out_of_bounds": [], "races": [], "advisories": [], "sectors_loaded": 2000, "sectors_stored": 1000}
+    assert words in told("pass", memory=memory | {"minimal_bytes": least, "flops": 5, "launches": 2})
+
+
+def test_findings_on_inputs_not_shown_are_not_told() -> None:
+    digest = feedback.digest(failed(GOOD, HELD, case="secret-17"))
+    hidden = failed(GOOD, HELD, case="secret-17")
+    hidden.memory = {"out_of_bounds": [ACCESS], "races": [RACE], "advisories": [], "sectors_loaded": 42, "sectors_stored": 42}
+    assert feedback.digest(hidden) == digest

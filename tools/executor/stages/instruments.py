@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from tools import findings
 from tools.executor.channel import Message
 from tools.executor.stages import claims
 
@@ -10,13 +11,6 @@ if TYPE_CHECKING:
 
 MOST = 64
 """Findings of each kind that are kept of all calls."""
-_RACES = {
-    "write_write": "programs {first} and {second} store different values to {place}",
-    "read_after_write": "program {second} reads {place}, which program {first} writes",
-    "write_after_read": "program {second} writes {place}, which program {first} reads",
-    "atomic_store": "program {second} meets program {first} at {place}, one with an atomic and one with a plain store",
-    "within_store": "one store of program {second} writes different values to {place}",
-}
 
 
 class Instruments:
@@ -32,9 +26,9 @@ class Instruments:
             if not case["held_out"]:
                 self._count(claims.traffic(answer.get("traffic")), case, seed, claims.count(answer.get("launches")))
         if accesses:
-            return {"ok": False, "kind": "out_of_bounds", "message": _access(accesses[0]), "detail": accesses[0]}
+            return {"ok": False, "kind": "out_of_bounds", "message": findings.access(accesses[0]), "detail": accesses[0]}
         if races:
-            return {"ok": False, "kind": "data_race", "message": _race(races[0]), "detail": races[0]}
+            return {"ok": False, "kind": "data_race", "message": findings.race(races[0]), "detail": races[0]}
         return None
 
     def _record(self, accesses: list[dict[str, Any]], races: list[dict[str, Any]], answer: Message) -> None:
@@ -52,15 +46,3 @@ class Instruments:
             least = self.course.judge({"op": "least", "case": case["name"], "seed": seed})["bytes"]
             assert self.course.record.memory is not None
             self.course.record.memory |= traffic | {"minimal_bytes": least, "launches": launches}
-
-
-def _access(found: dict[str, Any]) -> str:
-    where = f"{found['kernel']} {found['kind']}s outside the memory of {found['tensor']}, first at index {found['index']}"
-    return f"{where} in program {found['program']}: {found['lanes']} lanes"
-
-
-def _race(found: dict[str, Any]) -> str:
-    programs = [*found["programs"], [], []]
-    words = _RACES.get(found["kind"], "programs {first} and {second} conflict at {place}")
-    place = f"{found['tensor']}[{found['index']}]"
-    return f"{found['kernel']} races: {words.format(first=programs[0], second=programs[1], place=place)} ({found['lanes']} lanes)"
