@@ -8,6 +8,7 @@ line has no id of its own, `{"line", "error"}`. Results stand in the order in wh
 import asyncio
 import fcntl
 import json
+import os
 import signal
 import sys
 import traceback
@@ -100,15 +101,15 @@ class Results:
 
     def __init__(self, path: Path):
         try:
+            self.lines = jsonl.Lines(path)
+            fcntl.flock(self.lines.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # Only now: a last line that another process is writing looks torn.
             loaded = jsonl.read(path)
-            self.lines = jsonl.Lines(path, loaded.size if loaded.torn else None)
+        except BlockingIOError:
+            raise UserError(f"Another process is writing {path}: wait for it, or choose another file.") from None
         except OSError as error:
             raise UserError(f"Cannot write the results {str(path)!r}: {error.strerror}. Choose another file.") from None
         self.torn = loaded.torn
-        try:
-            fcntl.flock(self.lines.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UserError(f"Another process is writing {path}: wait for it, or choose another file.") from None
         self.known: dict[Key, dict[str, Any]] = {}
         self.written: set[tuple[str | int, Key]] = set()
         self.errors: list[dict[str, Any]] = []
@@ -116,6 +117,8 @@ class Results:
             if not isinstance(record, dict) or ("evaluation" in record) == ("error" in record):
                 raise UserError(f"{path} line {number} is no result of a job: choose another file for the results.")
             self._learn(record)
+        if self.torn:
+            os.ftruncate(self.lines.file, loaded.size)
 
     def add(self, record: dict[str, Any]) -> None:
         self.lines.write(jsonl.encode(record) + b"\n")

@@ -217,7 +217,8 @@ def test_two_processes_do_not_share_a_file(tmp_path):
 
 
 def test_file_that_holds_something_else_is_left_alone(tmp_path):
-    path = written(tmp_path, job("a"))
+    path = written(tmp_path, job("a"), job("b"))
+    path.write_bytes(path.read_bytes().rstrip(b"\n"))
     before = path.read_bytes()
     with pytest.raises(UserError, match="line 1 is no result"):
         jobs.Results(path)
