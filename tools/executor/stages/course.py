@@ -61,8 +61,8 @@ class Course:
         self.entered = start
         record.resources = {"wall_s": 0.0, "gpu_s": 0.0, "max_rss": 0.0}
         try:
-            self.source = self._text()
             self._prepare()
+            self.source = self._text()
             self._stages()
             record.verdict = "pass"
         except Stop as stop:

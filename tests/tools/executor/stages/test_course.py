@@ -1,5 +1,6 @@
 """What the course makes of tasks that fail, and of judges that do."""
 
+import asyncio
 import hashlib
 from dataclasses import replace
 from pathlib import Path
@@ -108,3 +109,10 @@ def test_forged_answer_is_a_verdict_whatever_it_holds(evaluate, answer):
     found = evaluate(FORGED.replace("{answer}", answer), "quick/silu")
     assert found.verdict == "suspected_hack", found.error
     assert "channel" in found.error.message
+
+
+@pytest.mark.parametrize("source", ["", "x = '\udc80'", "#" * (1 << 19), "x = ("])
+def test_evaluation_says_where_it_was_made_whatever_the_candidate_is(executor, evaluate, source):
+    found = evaluate(source)
+    assert found.environment_sha == asyncio.run(executor.environment(SETTINGS))
+    assert found.isolation["level"]
