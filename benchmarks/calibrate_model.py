@@ -2,10 +2,11 @@
 
     python benchmarks/calibrate_model.py --jobs jobs.jsonl                      # here: the calibration kernels as job lines
     python -m tools.evaluate --jobs jobs.jsonl --out measured.jsonl             # on the GPU
-    python benchmarks/calibrate_model.py measured.jsonl --counted counted.jsonl --plot docs/modelled_h200.svg   # here, no GPU
+    python benchmarks/calibrate_model.py measured.jsonl --plot docs/modelled_h200.svg   # here, no GPU
 
-`measured.jsonl` has lines `{"id", "evaluation"}`; an id is a file of `benchmarks/calibration`. Each of them that passed with a timing is
-counted here in simulated mode; counts are kept in `--counted` and used again. Prints a table and Spearman's rank correlation.
+`measured.jsonl` has lines `{"id", "evaluation"}`; an id is a file of `benchmarks/calibration` (where `h200.jsonl` is such a file, cut to
+what is read here). Each of them that passed with a timing is counted here in simulated mode; counts are kept in `--counted` and used
+again. Prints a table and Spearman's rank correlation.
 """
 
 import argparse
@@ -127,19 +128,17 @@ def plot(rows: Sequence[tuple[str, float, float]], title: str) -> str:
     return "\n".join([*parts, "</svg>", ""])
 
 
-def report(measured: dict[str, Evaluation], counted: dict[str, list[dict[str, Any]]], target: Path | None) -> None:
-    both = [name for name in measured if name in counted]
-    rows = []
-    for name in both:
-        timing = measured[name].timing
-        assert timing is not None
-        rows.append((name, timing.speedup, speedup(sizes(name, counted[name]), hardware_of(measured[name]))))
-    rows.sort(key=lambda row: row[1])
+def pairs(measured: dict[str, Evaluation], counted: dict[str, list[dict[str, Any]]]) -> list[tuple[str, float, float]]:
+    """Kernel, measured and modelled speedup, by the measured one."""
+    found = [(name, timing, hardware_of(measured[name])) for name in counted if name in measured and (timing := measured[name].timing)]
+    return sorted(((name, timing.speedup, speedup(sizes(name, counted[name]), gpu)) for name, timing, gpu in found), key=lambda row: row[1])
+
+
+def report(rows: Sequence[tuple[str, float, float]], device: str, target: Path | None) -> None:
     print(f"{'kernel':36} {'measured':>9} {'modelled':>9}")
     for name, seen, modelled in rows:
         print(f"{name:36} {seen:9.3f} {modelled:9.3f}")
     rho = spearman([r[1] for r in rows], [r[2] for r in rows])
-    device = measured[both[0]].device
     print(f"{len(rows)} kernels of {len({operator(r[0]) for r in rows})} operators on {device}: Spearman {rho:.3f}")
     if target:
         target.write_text(plot(rows, f"{device}: {len(rows)} kernels, Spearman {rho:.2f}"))
@@ -158,7 +157,8 @@ def main() -> int:
     if options.measured is None:
         parser.error("give the file of measured results, or --jobs")
     measured = {name: found for name, found in read(options.measured).items() if found.timing and (KERNELS / f"{name}.py").exists()}
-    report(measured, asyncio.run(count(sorted(measured), options.counted)), options.plot)
+    rows = pairs(measured, asyncio.run(count(sorted(measured), options.counted)))
+    report(rows, next(iter(measured.values())).device, options.plot)
     return 0
 
 

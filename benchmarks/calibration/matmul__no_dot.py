@@ -19,8 +19,9 @@ def matmul_kernel(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.c
     for start in range(0, K, BK):
         inner = start + tl.arange(0, BK)
         x = tl.load(a + rows[:, None].to(tl.int64) * K + inner[None, :], mask=(rows[:, None] < M) & (inner[None, :] < K), other=0.0)
-        y = tl.load(b + inner[:, None].to(tl.int64) * N + columns[None, :], mask=(inner[:, None] < K) & (columns[None, :] < N), other=0.0)
-        total += tl.sum(x.to(tl.float32)[:, :, None] * y.to(tl.float32)[None, :, :], axis=1)
+        y = tl.load(b + inner[None, :].to(tl.int64) * N + columns[:, None], mask=(inner[None, :] < K) & (columns[:, None] < N), other=0.0)
+        # Of [:, :, None] times [None, :, :] triton 3.6 and 3.7 make a product in TF32, wrong by a factor of two at this BK.
+        total += tl.sum(x.to(tl.float32)[:, None, :] * y.to(tl.float32)[None, :, :], axis=2)
     place = c + batch * M * N + rows[:, None].to(tl.int64) * N + columns[None, :]
     tl.store(place, total.to(c.dtype.element_ty), mask=(rows[:, None] < M) & (columns[None, :] < N))
 

@@ -1,6 +1,7 @@
 """The calibration set and its rank correlation."""
 
 import asyncio
+import hashlib
 import importlib.util
 import json
 import sys
@@ -15,6 +16,7 @@ from tools.executor.local import LocalExecutor
 from tools.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
+MEASURED = ROOT / "benchmarks/calibration/h200.jsonl"
 KERNELS = sorted((ROOT / "benchmarks/calibration").glob("*.py"))
 
 
@@ -58,6 +60,25 @@ def test_the_plot_has_a_point_for_each_kernel(calibrate: Any) -> None:
     drawn = ElementTree.fromstring(calibrate.plot([("add__plain", 1.0, 1.1), ("gelu__plain", 0.5, 0.02)], "title"))
     titles = [title.text for title in drawn.iter("{http://www.w3.org/2000/svg}title")]
     assert titles == ["add__plain", "gelu__plain"]
+
+
+def test_the_measured_figures_are_those_of_the_kernels_as_they_are(calibrate: Any) -> None:
+    measured = calibrate.read(MEASURED)
+    assert len(measured) >= 24
+    assert len({calibrate.operator(name) for name in measured}) >= 8
+    for name, found in measured.items():
+        assert hashlib.sha256((ROOT / f"benchmarks/calibration/{name}.py").read_bytes()).hexdigest() == found.candidate_sha, name
+        assert (found.verdict, calibrate.hardware_of(found)) == ("pass", "h200")
+
+
+@pytest.mark.slow
+def test_modelled_and_measured_speedups_rank_kernels_alike(calibrate: Any, tmp_path: Path) -> None:
+    measured = calibrate.read(MEASURED)
+    rows = calibrate.pairs(measured, asyncio.run(calibrate.count(sorted(measured), tmp_path / "counted.jsonl")))
+    # On a busy machine some are not counted in time.
+    assert len(rows) >= 24
+    assert len({calibrate.operator(name) for name, _, _ in rows}) >= 8
+    assert calibrate.spearman([row[1] for row in rows], [row[2] for row in rows]) >= 0.8
 
 
 @pytest.mark.slow

@@ -14,7 +14,8 @@ A sample of the launch's programs is interpreted at the timed size, and its coun
   tile of side s loads b / s bytes per FLOP for elements of b bytes. s follows from the counts: FLOPs over bytes loaded is s_block / b,
   and a block's tile is cut among its warps.
 - latency: programs that are resident at once (by registers, shared memory, threads and `MOST_BLOCKS` per multiprocessor) make one wave;
-  each wave lasts `PROGRAM_US` and for each load of a program `LOAD_US`, less for loops of products, whose loads are prefetched.
+  each wave lasts `PROGRAM_US` and for each load of a program `LOAD_US`, or `CACHED_US` where the launch has loaded the bytes before;
+  less for loops of products, whose loads are prefetched.
 - dispatch: programs over the rate at which the device begins them.
 
 Work is shared out in whole programs: arithmetic is divided by (programs / multiprocessors) / ceil(programs / multiprocessors).
@@ -40,6 +41,8 @@ SHARED_BYTES = 128
 MOST_BLOCKS = 32
 PROGRAM_US = 1.2
 LOAD_US = 0.35
+CACHED_US = 0.14
+"""Some 270 cycles of the L2 cache."""
 PREFETCHED = 0.25
 """Part of a load's latency that is seen in a loop of products."""
 DISPATCH_US = 0.0006
@@ -126,12 +129,14 @@ def bounds(launch: Launch, sheet: HardwareSheet) -> Bounds:
     waves = math.ceil(launch.programs / (at_once * cores))
     spilled = 2 * 4 * launch.spills * launch.warps * sheet.warp_size * launch.programs
     seen = PREFETCHED if launch.dot_flops else 1.0
+    new = launch.span_loaded / launch.loaded if launch.loaded else 1.0
+    load_us = (new * LOAD_US + (1 - new) * CACHED_US) * seen
     return Bounds(
         memory=_moved(launch, sheet, at_once) / (REACHED * sheet.memory_bandwidth) * 1e6,
         cache=(launch.loaded + launch.stored + spilled) / (L2_BYTES * sheet.clock_hz * used) * 1e6,
         elementwise=launch.flops / (PLAIN_SHARE * sheet.peak_flops["float32"] * share) * 1e6,
         products=_products(launch, sheet) / share * 1e6,
-        latency=waves * (PROGRAM_US + launch.loads * LOAD_US * seen),
+        latency=waves * (PROGRAM_US + launch.loads * load_us),
         dispatch=launch.programs * DISPATCH_US,
     )
 

@@ -65,6 +65,12 @@ def test_few_programs_with_many_loads_are_bound_by_latency() -> None:
     assert took(replace(PLAIN, programs=16, loads=4096), H200).bound == "latency"
 
 
+def test_loads_of_what_was_loaded_before_are_waited_for_less() -> None:
+    once = replace(PLAIN, programs=132, loads=100)
+    again = replace(once, loaded=3 * once.loaded, loads=300)
+    assert bounds(once, H200).latency < bounds(again, H200).latency < 2.5 * bounds(once, H200).latency
+
+
 def test_data_that_is_read_again_and_fits_the_cache_is_fetched_once() -> None:
     small = replace(PLAIN, loaded=3 * 8 * MIB, span_loaded=8 * MIB)
     large = replace(PLAIN, programs=132, loaded=3 * 512 * MIB, span_loaded=512 * MIB)
