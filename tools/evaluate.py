@@ -9,6 +9,7 @@ import asyncio
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 from benchmark.console import show
 from benchmark.errors import UserError
@@ -103,12 +104,27 @@ def lines(evaluation: Evaluation) -> list[str]:
         wrong = [c["case"] for c in shown["cases"] if not c["ok"]]
         found.append(f"  cases shown: {len(shown['cases'])}, wrong: {', '.join(wrong) or 'none'}")
     for target in shown["compile"]:
-        kernels = [f"{k['name']} ({k['registers']} registers, {k['spills']} spills)" for k in target["kernels"][:4]]
-        found.append(f"  compiled for {target['target']} in {target['seconds']:.2f} s: {', '.join(kernels) or 'nothing'}")
+        found.append(f"  compiled for {target['target']} in {target['seconds']:.2f} s: {_built(target['kernels'])}")
     found += [f"  {line}" for line in _speed(evaluation)]
     if evaluation.isolation:
         found.append(f"  isolation: {evaluation.isolation['level']}; {evaluation.resources.get('wall_s', 0):.2f} s")
     return found
+
+
+def _built(kernels: list[dict[str, Any]]) -> str:
+    """A kernel is built for every set of types and constants: each name once, with the range of what its builds take."""
+    parts = []
+    for name in list(dict.fromkeys(k["name"] for k in kernels))[:4]:
+        builds = [k for k in kernels if k["name"] == name]
+        taken = [f"{what} {span}" for what in ("registers", "spills", "occupancy") if (span := _span([k[what] for k in builds]))]
+        parts.append(f"{name} ({', '.join([f'{len(builds)} builds'] * (len(builds) > 1) + taken)})")
+    return ", ".join(parts) or "nothing"
+
+
+def _span(values: list[float | None]) -> str:
+    known = [value for value in values if value is not None]
+    low, high = (f"{f(known, default=0):.3g}" for f in (min, max))
+    return "" if not known else low if low == high else f"{low} to {high}"
 
 
 def _speed(evaluation: Evaluation) -> list[str]:

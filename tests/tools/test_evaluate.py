@@ -128,6 +128,14 @@ def test_measured_and_modelled_speed_have_their_names():
     assert measured in "\n".join(evaluate.lines(record))
 
 
+def test_a_kernel_that_was_built_often_is_told_once():
+    builds = [{"name": "rows", "registers": n, "spills": 0, "shared_bytes": 0, "occupancy": None} for n in (20, 16)]
+    builds.append({"name": "sums", "registers": 12, "spills": 3, "shared_bytes": 0, "occupancy": 0.5})
+    record = Evaluation("sha", "quick/x", compile=[{"target": "a:1", "kernels": builds, "seconds": 1.0, "error": None}])
+    wanted = "compiled for a:1 in 1.00 s: rows (2 builds, registers 16 to 20, spills 0), sums (registers 12, spills 3, occupancy 0.5)"
+    assert wanted in "\n".join(evaluate.lines(record))
+
+
 def test_what_held_out_cases_print_is_never_public():
     record = Evaluation("sha", "quick/x", verdict="pass", logs={"stdout": "fine", "stderr": "", "truncated": False, "held_out": "secret"})
     assert record.public()["logs"] == {"stdout": "fine", "stderr": "", "truncated": False}

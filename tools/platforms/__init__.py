@@ -1,5 +1,6 @@
 """Devices: vendor figures, detection, compilation targets. Nothing outside this package and `tools.simulated` names one."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from benchmark.errors import unknown
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Device", "HardwareSheet", "Usage", "default_targets", "detect", "driver", "export_memory", "gpu_target", "import_memory",
-    "names", "ncu", "nodes", "sheet", "sheet_of", "targets", "usage",
+    "names", "ncu", "nearest", "nodes", "sheet", "sheet_of", "targets", "usage",
 ]  # fmt: skip
 
 _VENDORS = {vendor.BACKEND: vendor for vendor in (nvidia, amd)}
@@ -69,6 +70,11 @@ def default_targets() -> tuple[str, ...]:
 def targets() -> list[str]:
     """What can be compiled for, as `backend:arch`."""
     return [f"{backend}:{arch}" for backend, vendor in _VENDORS.items() for arch in vendor.archs()]
+
+
+def nearest(targets: Sequence[str], wanted: str) -> str:
+    """The target `wanted`, else the first of its vendor, else the first."""
+    return min(targets, key=lambda target: (target != wanted, target.partition(":")[0] != wanted.partition(":")[0]))
 
 
 def gpu_target(target: str) -> "GPUTarget":

@@ -14,6 +14,7 @@ from triton.runtime import driver
 from triton.runtime.autotuner import Autotuner, OutOfResources
 from triton.runtime.jit import JITFunction
 
+from tools import platforms
 from tools.platforms.sheet import HardwareSheet
 from tools.simulated import cuda, language, launch
 from tools.simulated import tensor as device_tensor
@@ -62,7 +63,7 @@ class Session:
         self._patches = Patches()
         self._mode = SimMode()
         # The device's own target is the one that candidates see and that is launched; the others are only compiled.
-        own = min(range(len(targets)), key=lambda index: _distance(targets[index], sheet.target))
+        own = targets.index(platforms.nearest(targets, sheet.target))
         self._driver = SimDriver(tuple(targets), own, sheet, self._launch)
 
     @property
@@ -208,11 +209,6 @@ class Session:
                 built = {name: self._built.get(name) for name in ("registers", "spills", "shared_bytes", "occupancy")}
                 facts = {"kernel": jit.__name__, "grid": list(grid), "num_warps": num_warps, "programs_run": ran}
                 self.traffic.append(facts | built | found.traffic)
-
-
-def _distance(target: str, wanted: str) -> int:
-    """0 for the same target, 1 for another of the same vendor."""
-    return (target != wanted) + (target.partition(":")[0] != wanted.partition(":")[0])
 
 
 def _guarded(count: int, dtype: torch.dtype) -> torch.Tensor:

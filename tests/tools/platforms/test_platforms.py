@@ -70,3 +70,9 @@ def test_the_gpu_is_found_without_a_context() -> None:
 def test_importing_platforms_imports_neither_torch_nor_triton() -> None:
     code = "import sys, tools.platforms as p; p.sheet('h100'); p.default_targets(); sys.exit(len({'torch', 'triton'} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_nearest_target_is_the_same_or_of_the_same_vendor() -> None:
+    assert platforms.nearest(["hip:gfx942", "cuda:80", "cuda:90"], "cuda:90") == "cuda:90"
+    assert platforms.nearest(["hip:gfx942", "cuda:80", "cuda:120"], "cuda:90") == "cuda:80"
+    assert platforms.nearest(["hip:gfx942", "hip:gfx90a"], "cuda:90") == "hip:gfx942"

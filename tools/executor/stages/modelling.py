@@ -7,18 +7,19 @@ a figure that decides nothing does not take longer.
 import time
 from typing import TYPE_CHECKING, Any
 
+from tools import platforms
 from tools.executor.channel import Message
 from tools.executor.stages import claims
 from tools.executor.stages.verdicts import OURS, Stop
 from tools.modelled import Eager, Launch, Size, record, unknown
-from tools.platforms.simulated import NAME
+from tools.platforms.simulated import NAME, SHEET
 
 if TYPE_CHECKING:
     from tools.executor.stages.course import Course
 
 PROGRAMS = 4
 """Of each launch that are interpreted."""
-LEAST_S = 2.0
+LEAST_S = 3.0
 """What modelling may take, compilations and the rest each, where the verdict took less."""
 _NUMBERS = (
     "sectors_loaded", "sectors_stored", "sectors_atomic", "span_loaded", "span_stored", "loads", "flops", "num_warps", "programs_run",
@@ -60,7 +61,7 @@ class Modelling:
             sizes.append(Size(case["name"], tuple(launches), Eager(tuple(known["eager"]))))
         if not sizes:
             return unknown("the task has no timing cases")
-        return record(sizes, NAME, self.course.settings.targets[0], PROGRAMS)
+        return record(sizes, NAME, platforms.nearest(self.course.settings.targets, SHEET.target), PROGRAMS)
 
     def _ask(self, request: Message, seconds: float) -> Message:
         """An answer of the sandbox; `seconds` are for all compilations together, and for the rest."""
