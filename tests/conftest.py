@@ -1,14 +1,30 @@
-"""Shared by all tests: GPU tests skip with a reason where there is no GPU, and no key of the machine's is in a test's reach."""
+"""Shared by all tests: one warm executor, no key of the machine's, and GPU tests that say why they are skipped without a GPU."""
 
+import asyncio
 import os
 import random
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from tools.executor.local import LocalExecutor
 
 for name in [n for n in os.environ if n.endswith("_API_KEY") or n.startswith("LANGSMITH_") or n.startswith("LANGCHAIN_")]:
     del os.environ[name]
 # What one test compiles must not make another one fast.
 os.environ["KERNELWRIGHT_CACHE"] = "off"
+
+
+@pytest.fixture(scope="session")
+def executor() -> "Iterator[LocalExecutor]":
+    """On the simulated device. Its processes take seconds to start, so a test starts others only to see them start or end."""
+    from tools.executor.local import LocalExecutor
+
+    made = LocalExecutor(workers=1)
+    yield made
+    asyncio.run(made.close())
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -44,9 +44,8 @@ def script(request: Request) -> str:
     return f"Strategy: one pass\n```python\n{KERNEL.replace('FACTOR', '1.01' if request.identity.role == 'generator' else '1.0')}```"
 
 
-async def test_a_wrong_kernel_is_judged_reflected_on_and_repaired(tmp_path: Path) -> None:
+async def test_a_wrong_kernel_is_judged_reflected_on_and_repaired(tmp_path: Path, executor: LocalExecutor) -> None:
     store = RunStore.create(tmp_path / "run", "{}", {}, {})
-    executor = LocalExecutor(workers=1)
     model, ledger = ScriptedModel(script), Ledger()
     context = Context(
         task=suites.find("quick/silu"), trajectory="quick/silu@0", scaffold="geak", model_name="scripted", seed=0,
@@ -56,7 +55,6 @@ async def test_a_wrong_kernel_is_judged_reflected_on_and_repaired(tmp_path: Path
     try:
         record = await trajectory.run("geak", loader.build_config("geak", {"descendants": 1}), context)
     finally:
-        await executor.close()
         store.close()
     told = [(a["attempt"], a["role"], a["verdict"], a["parents"]) for a in store.attempts.values()]
     assert told == [("000.00.00", "generator", "wrong_numeric", []), ("001.00.00", "repairer", "pass", ["000.00.00"])]

@@ -1,4 +1,4 @@
-"""One warm executor for all tests of the executor."""
+"""What tests of the executor ask it."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -10,14 +10,8 @@ from tools.evaluation import Evaluation
 from tools.executor.local import LocalExecutor
 from tools.settings import Settings
 
-SETTINGS = Settings(device="simulated", import_s=5.0, case_s=5.0)
-
-
-@pytest.fixture(scope="session")
-def executor() -> Iterator[LocalExecutor]:
-    made = LocalExecutor(workers=1)
-    yield made
-    asyncio.run(made.close())
+SETTINGS = Settings(device="simulated", import_s=5.0, case_s=5.0, profile="off")
+"""Without modelled time, which changes no verdict and has tests of its own."""
 
 
 @pytest.fixture

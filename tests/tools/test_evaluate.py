@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tools import evaluate
+from tools import evaluate as evaluating
 from tools.evaluation import CaseResult, Evaluation, Failure, Timing
 
 ROOT = Path(__file__).parents[2]
@@ -36,12 +36,10 @@ def test_failing_candidate_exits_3_with_the_reason_for_a_reader():
     assert "100 %" in done.stdout
 
 
-def test_candidate_that_is_no_text_is_a_verdict(tmp_path):
+def test_candidate_that_is_no_text_is_a_verdict(tmp_path, evaluate):
     path = tmp_path / "binary.py"
     path.write_bytes(b"\xff\xfe\x00nonsense")
-    done = run(path)
-    assert done.returncode == 3
-    assert "syntax_error" in done.stdout
+    assert evaluate(evaluating.read(str(path))).verdict == "syntax_error"
 
 
 @pytest.mark.parametrize(
@@ -57,7 +55,7 @@ def test_candidate_that_is_no_text_is_a_verdict(tmp_path):
 def test_mistake_of_the_users_exits_2_with_one_sentence(capsys, flags, words):
     base = {"--task": "quick/softmax", "--candidate": str(CANDIDATES / "hostile/zeros.py"), "--device": "simulated"}
     arguments = [part for pair in (base | {flags[0]: flags[1]}).items() for part in pair]
-    assert evaluate.main(arguments) == 2
+    assert evaluating.main(arguments) == 2
     printed = capsys.readouterr()
     assert words in printed.err
     assert "Traceback" not in printed.err
@@ -78,14 +76,14 @@ def test_mistake_of_the_users_exits_2_with_one_sentence(capsys, flags, words):
 )
 def test_options_that_do_not_go_together_exit_2(capsys, flags):
     with pytest.raises(SystemExit) as stopped:
-        evaluate.main(list(flags))
+        evaluating.main(list(flags))
     assert stopped.value.code == 2
     assert "Traceback" not in capsys.readouterr().err
 
 
 def test_eager_is_always_a_baseline():
     def baselines(*flags: str) -> tuple[str, ...]:
-        return evaluate.settings(evaluate.arguments(["--task", "quick/add", "--candidate", "a.py", *flags])).baselines
+        return evaluating.settings(evaluating.arguments(["--task", "quick/add", "--candidate", "a.py", *flags])).baselines
 
     assert baselines() == ("eager",)
     assert baselines("--baseline", "compile") == ("eager", "compile")
@@ -100,7 +98,7 @@ def test_no_verdict_exits_4(tmp_path, capsys):
     )
     path = tmp_path / "many.py"
     path.write_text(source)
-    assert evaluate.main(["--task", "quick/softmax", "--candidate", str(path), "--device", "simulated"]) == 4
+    assert evaluating.main(["--task", "quick/softmax", "--candidate", str(path), "--device", "simulated"]) == 4
     assert "unsupported" in capsys.readouterr().out
 
 
@@ -110,7 +108,7 @@ def test_held_out_failure_is_shown_without_numbers():
     )
     record.cases = [CaseResult("a", False, True), CaseResult("b", True, False, max_abs=3.5, kind="wrong_numeric", message="off by 3.5")]
     record.error = Failure("wrong_numeric", "off by 3.5", {"case": "b", "max_abs": 3.5})
-    text = json.dumps(record.public()) + "\n".join(evaluate.lines(record))
+    text = json.dumps(record.public()) + "\n".join(evaluating.lines(record))
     assert "fails on inputs not shown" in text
     assert "3.5" not in text
     assert "secret" not in text
@@ -120,12 +118,12 @@ def test_measured_and_modelled_speed_have_their_names():
     record = Evaluation(
         "sha", "quick/x", verdict="pass", no_timing="no clock", modelled={"hardware": "H", "speedup": 1.5, "bound": "memory"}
     )
-    text = "\n".join(evaluate.lines(record))
+    text = "\n".join(evaluating.lines(record))
     assert "speedup: none (no clock)" in text
     assert "modelled, not measured: 1.50 on H, bound by memory" in text
     record.timing = Timing("eager", [], 2.0, [1.9, 2.1], compile_speedup=0.5, warm_speedup=1.7, noisy=True)
     measured = "speedup: 2.00 against eager (95 % 1.90 to 2.10), 0.50 against torch.compile, 1.70 with a warm cache, on a noisy host"
-    assert measured in "\n".join(evaluate.lines(record))
+    assert measured in "\n".join(evaluating.lines(record))
 
 
 def test_a_kernel_that_was_built_often_is_told_once():
@@ -133,7 +131,7 @@ def test_a_kernel_that_was_built_often_is_told_once():
     builds.append({"name": "sums", "registers": 12, "spills": 3, "shared_bytes": 0, "occupancy": 0.5})
     record = Evaluation("sha", "quick/x", compile=[{"target": "a:1", "kernels": builds, "seconds": 1.0, "error": None}])
     wanted = "compiled for a:1 in 1.00 s: rows (2 builds, registers 16 to 20, spills 0), sums (registers 12, spills 3, occupancy 0.5)"
-    assert wanted in "\n".join(evaluate.lines(record))
+    assert wanted in "\n".join(evaluating.lines(record))
 
 
 def test_what_held_out_cases_print_is_never_public():

@@ -1,9 +1,13 @@
-"""The user's own operator through `python -m tools.evaluate`, from the README's own text."""
+"""The user's own operator, from the README's own text: through `python -m tools.evaluate` beside its file, and through the executor."""
 
+import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+
+from tools.evaluation import Evaluation
 
 ROOT = Path(__file__).parents[2]
 KERNEL = """
@@ -47,24 +51,34 @@ def both(x):
 """
 
 
-def evaluate(folder: Path, task: str, candidate: str) -> subprocess.CompletedProcess[str]:
+def run(folder: Path, task: str, candidate: str) -> subprocess.CompletedProcess[str]:
     (folder / "mine.py").write_text(candidate)
     command = [sys.executable, "-m", "tools.evaluate", "--task", task, "--candidate", "mine.py", "--device", "simulated"]
-    return subprocess.run(command, cwd=folder, env={"PATH": "/usr/bin", "PYTHONPATH": str(ROOT)}, capture_output=True, text=True)
+    environment = {"PATH": "/usr/bin", "PYTHONPATH": str(ROOT), "KERNELWRIGHT_CACHE": os.environ["KERNELWRIGHT_CACHE"]}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
 
 
-def test_operator_of_the_readme_is_judged_beside_its_file(tmp_path):
-    found = re.search(r"```python\n(# my_ops\.py\n.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+def readme(folder: Path) -> Path:
+    """The README's example as a file."""
+    found = re.search(r"```python\n# my_ops\.py\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     assert found
-    (tmp_path / "my_ops.py").write_text(found[1])
-    right = evaluate(tmp_path, "./my_ops.py:fused_bias_gelu", KERNEL)
-    assert (right.returncode, right.stderr) == (0, ""), right.stdout
-    wrong = evaluate(tmp_path, "./my_ops.py:fused_bias_gelu", KERNEL.replace("at % columns", "at"))
-    assert wrong.returncode == 3
-    assert "out_of_bounds" in wrong.stdout
+    path = folder / "my_ops.py"
+    path.write_text(found[1])
+    return path
 
 
-def test_operator_with_two_results_takes_a_tuple(tmp_path):
+def test_operator_of_the_readme_is_judged_beside_its_file(tmp_path: Path) -> None:
+    readme(tmp_path)
+    done = run(tmp_path, "./my_ops.py:fused_bias_gelu", KERNEL)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+
+
+def test_mistake_in_an_own_operators_kernel_is_found(tmp_path: Path, evaluate: Callable[..., Evaluation]) -> None:
+    found = evaluate(KERNEL.replace("at % columns", "at"), f"{readme(tmp_path)}:fused_bias_gelu")
+    assert (found.verdict, found.error.detail["tensor"]) == ("out_of_bounds", "bias")
+
+
+def test_operator_with_two_results_takes_a_tuple(tmp_path: Path, evaluate: Callable[..., Evaluation]) -> None:
     (tmp_path / "ops.py").write_text(BOTH)
-    done = evaluate(tmp_path, "./ops.py:both", BOTH_KERNEL)
-    assert done.returncode == 0, done.stdout + done.stderr
+    found = evaluate(BOTH_KERNEL, f"{tmp_path}/ops.py:both")
+    assert found.verdict == "pass", found.error

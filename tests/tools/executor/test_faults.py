@@ -18,13 +18,15 @@ from tools.evaluation import Evaluation
 from tools.executor.channel import readable
 from tools.executor.compiled import CompileCache
 from tools.executor.local import Loan, LocalExecutor
+from tools.executor.peer import WorkerLost
 from tools.executor.remote import Cancelled
-from tools.executor.worker import Worker, WorkerLost
+from tools.executor.worker import Worker
 from tools.settings import Settings
 
 ROOT = Path(__file__).parents[3]
-SETTINGS = Settings(device="simulated", case_s=5.0)
-HONEST = (ROOT / "tests/tools/candidates/honest/softmax.py").read_text()
+SETTINGS = Settings(device="simulated", case_s=5.0, profile="off")
+HONEST = (ROOT / "tests/tools/candidates/honest/silu.py").read_text()
+TASK = "quick/silu"
 SLOW = "import time\ntime.sleep(1.0)\n" + HONEST
 
 
@@ -58,7 +60,7 @@ def test_lost_process_is_started_again_and_the_evaluation_retried(executor, eval
     evaluate("x = 1")
     victim = getattr(executor.workers[0], name).process.pid
     threading.Timer(0.5, os.kill, (victim, signal.SIGKILL)).start()
-    assert evaluate(SLOW).verdict == "pass"
+    assert evaluate(SLOW, TASK).verdict == "pass"
     assert getattr(executor.workers[0], name).process.pid != victim or name == "zygote"
 
 
@@ -75,13 +77,13 @@ def test_judge_that_dies_every_time_is_an_infra_error(executor, evaluate):
     thread = threading.Thread(target=murder)
     thread.start()
     try:
-        found = evaluate(SLOW)
+        found = evaluate(SLOW, TASK)
     finally:
         stop.set()
         thread.join()
     assert found.verdict == "infra_error"
     assert "judge" in found.error.message
-    assert evaluate(HONEST).verdict == "pass"
+    assert evaluate(HONEST, TASK).verdict == "pass"
 
 
 CRASHES = {
@@ -94,8 +96,8 @@ CRASHES = {
 
 def test_crash_good_crash_good(evaluate):
     for source in CRASHES.values():
-        assert evaluate(source).verdict == "crash"
-        assert evaluate(HONEST).verdict == "pass"
+        assert evaluate(source, TASK).verdict == "crash"
+        assert evaluate(HONEST, TASK).verdict == "pass"
 
 
 def test_sandbox_that_loses_its_keeper_dies_and_is_tried_again(executor, evaluate):
@@ -110,7 +112,7 @@ def test_sandbox_that_loses_its_keeper_dies_and_is_tried_again(executor, evaluat
 
     timer = threading.Timer(1.0, murder)
     timer.start()
-    found = evaluate("import time\ntime.sleep(2.0)\n" + HONEST)
+    found = evaluate("import time\ntime.sleep(2.0)\n" + HONEST, TASK)
     timer.join()
     assert len(killed) >= 4
     assert [pid for pid in killed if _alive(pid)] == []
@@ -145,10 +147,10 @@ def left(executor: LocalExecutor) -> dict[str, object]:
 
 def evaluations_leave_nothing(executor: LocalExecutor, evaluate: Callable[..., Evaluation], count: int) -> None:
     for source in (HONEST, *SOURCES):
-        evaluate(source)
+        evaluate(source, TASK)
     before = left(executor)
     for number in range(count):
-        evaluate(HONEST if number % 3 == 0 else SOURCES[number % len(SOURCES)])
+        evaluate(HONEST if number % 3 == 0 else SOURCES[number % len(SOURCES)], TASK)
     assert left(executor) == before
 
 
@@ -168,7 +170,7 @@ def test_closed_executor_leaves_no_process():
 
     async def use() -> None:
         made = LocalExecutor(workers=1)
-        assert (await made.evaluate("x = (", find("quick/softmax"), SETTINGS)).verdict == "syntax_error"
+        assert (await made.evaluate("x = (", find(TASK), SETTINGS)).verdict == "syntax_error"
         assert len(set(descendants(os.getpid())) - set(before)) >= 2
         await made.close()
 
@@ -181,7 +183,7 @@ def test_cancelled_evaluation_ends_at_once(executor, evaluate):
     evaluate("x = 1")
 
     async def cancel() -> float:
-        task = asyncio.create_task(executor.evaluate("while True: pass", find("quick/softmax"), SETTINGS))
+        task = asyncio.create_task(executor.evaluate("while True: pass", find(TASK), SETTINGS))
         await asyncio.sleep(0.5)
         start = time.monotonic()
         task.cancel()
@@ -190,7 +192,7 @@ def test_cancelled_evaluation_ends_at_once(executor, evaluate):
         return time.monotonic() - start
 
     assert asyncio.run(cancel()) < 1.0
-    assert evaluate(HONEST).verdict == "pass"
+    assert evaluate(HONEST, TASK).verdict == "pass"
 
 
 def test_killed_broker_leaves_no_process():
@@ -201,7 +203,7 @@ from tools.executor.local import LocalExecutor
 from tools.settings import Settings
 executor = LocalExecutor(workers=1)
 print("here", flush=True)
-asyncio.run(executor.evaluate({"import time; time.sleep(60)"!r}, find("quick/softmax"), Settings(device="simulated", import_s=60)))
+asyncio.run(executor.evaluate({"import time; time.sleep(60)"!r}, find("quick/silu"), Settings(device="simulated", import_s=60)))
 """
     broker = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE)
     deadline = time.monotonic() + 60

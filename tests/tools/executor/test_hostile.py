@@ -14,7 +14,7 @@ from tools.executor.local import LocalExecutor
 from tools.settings import Settings
 
 HOSTILE = hostile()
-FAST = Settings(device="simulated", import_s=2.0, case_s=2.0, targets=("cuda:80",))
+FAST = Settings(device="simulated", import_s=2.0, case_s=2.0, targets=("cuda:80",), profile="off")
 ON_GPU = Settings(import_s=10.0, case_s=10.0)
 SLOW = frozenset({"failed_launch", "global_flags", "half_operands", "library_matmul", "memory_bomb", "quantised_once", "recorded_launch"})
 """Compiled or run for seconds; the others are sampled."""
@@ -52,13 +52,6 @@ def test_torch_fallback_is_correct_and_no_success(evaluate: Callable[..., Evalua
 def test_good_candidate_passes_after_harm(evaluate: Callable[..., Evaluation], harm: str) -> None:
     verdicts = [evaluate(source(name), settings=FAST).success for name in (f"hostile/{harm}", "honest/softmax") * 2]
     assert verdicts == [False, True] * 2
-
-
-@pytest.fixture(scope="module")
-def on_device() -> Iterator[LocalExecutor]:
-    made = LocalExecutor(workers=1, gpus=(0,))
-    yield made
-    asyncio.run(made.close())
 
 
 @pytest.mark.gpu

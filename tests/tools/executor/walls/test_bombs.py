@@ -13,8 +13,8 @@ from tools.evaluation import Evaluation
 from tools.settings import Settings
 
 ROOT = Path(__file__).parents[4]
-SETTINGS = Settings(device="simulated", case_s=20.0)
-HONEST = (ROOT / "tests/tools/candidates/honest/softmax.py").read_text()
+SETTINGS = Settings(device="simulated", case_s=20.0, profile="off")
+HONEST = (ROOT / "tests/tools/candidates/honest/silu.py").read_text()
 Evaluate = Callable[..., Evaluation]
 
 
@@ -43,7 +43,7 @@ def test_a_bomb_is_contained(evaluate: Evaluate, name: str) -> None:
     code, verdicts = BOMBS[name]
     found = evaluate(entry(code), settings=SETTINGS)
     assert found.verdict in verdicts, (found.verdict, found.error)
-    assert evaluate(HONEST).verdict == "pass"
+    assert evaluate(HONEST, "quick/silu").verdict == "pass"
 
 
 def test_forks_that_never_give_up_end_with_their_time(evaluate: Evaluate) -> None:
@@ -51,11 +51,11 @@ def test_forks_that_never_give_up_end_with_their_time(evaluate: Evaluate) -> Non
     start = time.monotonic()
     assert evaluate(entry(code), settings=replace(SETTINGS, case_s=2.0)).verdict == "timeout"
     assert time.monotonic() - start < 30
-    assert evaluate(HONEST).verdict == "pass"
+    assert evaluate(HONEST, "quick/silu").verdict == "pass"
 
 
 def test_output_is_cut_and_harms_nothing(evaluate: Evaluate) -> None:
-    found = evaluate("print('x' * (1 << 24))\n" + HONEST)
+    found = evaluate("print('x' * (1 << 24))\n" + HONEST, "quick/silu")
     assert found.verdict == "pass"
     assert found.logs["truncated"]
     assert len(found.logs["stdout"]) <= 1 << 14
@@ -67,7 +67,7 @@ def test_memory_of_many_processes_counts_together(evaluate: Evaluate) -> None:
     found = evaluate(entry(code), settings=replace(SETTINGS, case_s=30.0))
     assert found.verdict == "oom", found.error
     assert "memory" in found.error.message
-    assert evaluate(HONEST).verdict == "pass"
+    assert evaluate(HONEST, "quick/silu").verdict == "pass"
 
 
 @pytest.mark.slow
@@ -76,7 +76,7 @@ def test_a_bomb_is_contained_without_namespaces(evaluate: Evaluate, name: str) -
     settings = replace(SETTINGS, sandbox="landlock", case_s=20.0)
     found = evaluate(entry(BOMBS[name][0]), settings=settings)
     assert found.verdict == "runtime_error", (found.verdict, found.error)
-    assert evaluate(HONEST, settings=settings).verdict == "pass"
+    assert evaluate(HONEST, "quick/silu", settings).verdict == "pass"
 
 
 @pytest.mark.parametrize(

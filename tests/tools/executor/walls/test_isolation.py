@@ -6,7 +6,7 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -89,7 +89,7 @@ ACTIONS = {
 
 
 class Behind:
-    """An executor of one level, with things of the host that the candidate is to try for."""
+    """The executor at one level, with things of the host that the candidate is to try for."""
 
     def __init__(self, level: str, executor: LocalExecutor):
         self.level = level
@@ -100,12 +100,10 @@ class Behind:
 
 
 @pytest.fixture(scope="module", params=["full", "landlock"])
-def behind(request: pytest.FixtureRequest) -> Iterator[Behind]:
-    made = LocalExecutor(workers=1)
-    found = Behind(request.param, made)
+def behind(request: pytest.FixtureRequest, executor: LocalExecutor) -> Behind:
+    found = Behind(request.param, executor)
     assert found.evaluate("x = 1").isolation["level"] == request.param
-    yield found
-    asyncio.run(made.close())
+    return found
 
 
 @pytest.fixture(scope="module")
