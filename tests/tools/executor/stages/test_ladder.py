@@ -121,11 +121,14 @@ def test_candidate_that_knows_old_values_only_is_a_hack():
 
 
 def test_host_on_which_the_baseline_differs_from_itself_is_noisy():
-    made = course()
-    made.sides["eager"].spread = 0.4
-    found = timed(made)
-    assert found.noisy
-    assert not 0.98 <= found.self_ratio <= 1.02
+    found = []
+    # One of nine such hosts has, by chance, a median ratio near one.
+    for number in range(6):
+        made = course()
+        made.sides["eager"].spread, made.sides["eager"].rng = 0.4, random.Random(number)
+        found.append(timed(made))
+    assert all(timing.noisy is not (0.98 <= timing.self_ratio <= 1.02) for timing in found)
+    assert any(timing.noisy for timing in found)
 
 
 def test_compiled_baseline_has_a_speedup_of_its_own():
