@@ -19,9 +19,9 @@ from benchmark.suites import load
 from benchmark.task import Task
 from tools.executor import memory
 from tools.executor.channel import Message
+from tools.executor.peer import ROOT, START_S, Peer
 from tools.executor.stages.ladder import FLUSH_BYTES, SEALED_HOST_BYTES
 from tools.executor.stages.timing import SEALED_BYTES, SETS, Contest, Seal, Side
-from tools.executor.worker import ROOT, START_S, Peer
 
 
 class Judge:

@@ -12,9 +12,10 @@ from benchmark.console import show
 from benchmark.errors import UserError
 from tools import platforms
 from tools.executor.compiled import CompileCache
+from tools.executor.peer import WorkerLost
 from tools.executor.walls import seccomp, syscalls, witness
 from tools.executor.walls.isolation import LEVELS
-from tools.executor.worker import Worker, WorkerLost
+from tools.executor.worker import Worker
 
 PACKAGES = ("torch", "triton", "numpy", "langgraph", "openai", "anthropic", "litellm")
 KEY = re.compile(r"(^|_)(API_KEY|KEY|TOKEN|SECRET)$")

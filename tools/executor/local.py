@@ -12,9 +12,10 @@ from typing import TypeVar
 from benchmark.task import Task
 from tools.evaluation import Evaluation, Failure
 from tools.executor.compiled import CompileCache, default_folder
+from tools.executor.peer import WorkerLost
 from tools.executor.remote import Cancelled
 from tools.executor.stages.course import Course
-from tools.executor.worker import Worker, WorkerLost
+from tools.executor.worker import Worker
 from tools.settings import Settings
 
 TRIES = 2

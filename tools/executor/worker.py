@@ -4,86 +4,17 @@ import contextlib
 import hashlib
 import json
 import os
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 from benchmark.errors import UserError, unknown
 from tools.executor import memory
-from tools.executor.channel import Channel, Closed, Malformed, Message, readable
+from tools.executor.channel import Message, readable
 from tools.executor.compiled import CompileCache
-from tools.executor.remote import Cancelled, RemoteSandbox
+from tools.executor.peer import START_S, Peer, WorkerLost
+from tools.executor.remote import RemoteSandbox
 
-ROOT = Path(__file__).resolve().parents[2]
-START_S = 180.0
-"""Importing torch from a cold disk takes a while."""
-JUDGE_S = 300.0
-KEPT_VARIABLES = frozenset({"PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "CC", "CXX"})
-KEPT_ENDING = "VISIBLE_DEVICES"
-"""What of the environment reaches the zygote, by name or by the end of the name; no key is among it."""
 OPEN_S = 30.0
 """Making the walls and, on a GPU, a context."""
-
-
-class WorkerLost(Exception):
-    """A trusted process died or fell silent; the evaluation may be tried again."""
-
-
-class Peer:
-    """A trusted process and the channel to it."""
-
-    def __init__(self, module: str, environment: dict[str, str]):
-        self.name = module.rpartition(".")[2]
-        self.errors = os.memfd_create(self.name)
-        self.channel, theirs = Channel.pair()
-        command = [sys.executable, "-P", "-m", module, str(theirs.fileno())]
-        self.process = subprocess.Popen(
-            command, env=environment, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stdout=self.errors, stderr=self.errors,
-            start_new_session=True,
-        )  # fmt: skip
-        theirs.close()
-        self.started = False
-
-    def start(self, cancelled: int) -> Message:
-        """What it says of itself when it is ready; nothing where that was heard before."""
-        if self.started:
-            return {}
-        hello = self.answer(cancelled, START_S)
-        self.started = True
-        return hello
-
-    def ask(self, message: Message, cancelled: int, fds: tuple[int, ...] = (), seconds: float = JUDGE_S) -> Message:
-        try:
-            self.channel.send(message, fds)
-        except Closed:
-            raise self.lost("is gone") from None
-        return self.answer(cancelled, seconds)
-
-    def answer(self, cancelled: int, seconds: float) -> Message:
-        ready = readable([self.channel.fileno(), cancelled], seconds)
-        if cancelled in ready:
-            raise Cancelled
-        if not ready:
-            raise self.lost(f"did not answer in {seconds:.0f} s")
-        try:
-            return self.channel.receive()
-        except (Closed, Malformed) as error:
-            raise self.lost(f"broke off {error}") from None
-
-    def lost(self, what: str) -> WorkerLost:
-        tail = os.pread(self.errors, 1 << 20, 0).decode("utf-8", "replace").strip().splitlines()[-1:]
-        self.stop()
-        return WorkerLost(f"the {self.name} {what.strip()}" + (f": {tail[0][:300]}" if tail else ""))
-
-    def stop(self) -> None:
-        if self.channel.fileno() < 0:
-            return
-        self.channel.close()
-        os.close(self.errors)
-        # The zygote ends by itself: its keepers watch their own lines.
-        self.process.kill()
-        self.process.wait()
 
 
 class Worker:
@@ -170,8 +101,7 @@ class Worker:
             return self.judge
         if self.judge:
             self._forget_judge()
-        path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-        self.judge = Peer("tools.executor.judge", dict(os.environ) | {"PYTHONPATH": path} | SINGLE)
+        self.judge = Peer.like_caller("tools.executor.judge")
         return self.judge
 
     def _running_zygote(self) -> Peer:
@@ -180,14 +110,9 @@ class Worker:
         self.drop_spare()
         if self.zygote:
             self.zygote.stop()
-        self.zygote = self.helper("tools.executor.walls.zygote")
+        self.zygote = Peer.without_secrets("tools.executor.walls.zygote")
         self.warm = None
         return self.zygote
-
-    def helper(self, module: str) -> Peer:
-        """A trusted process from which candidates are started: it has no secrets."""
-        kept = {n: v for n, v in os.environ.items() if n in KEPT_VARIABLES or n.endswith(KEPT_ENDING)}
-        return Peer(module, kept | {"PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "0"} | SINGLE)
 
     def ask_judge(self, message: Message, fds: tuple[int, ...] = ()) -> Message:
         assert self.judge is not None
@@ -297,7 +222,3 @@ class Worker:
         self.stop_peers()
         for fd in (self.cancelled, self._cancel):
             os.close(fd)
-
-
-SINGLE = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-"""One thread: a pool does not survive a fork, and evaluations share the cores."""

@@ -18,8 +18,9 @@ from tools.evaluation import Evaluation
 from tools.executor.channel import readable
 from tools.executor.compiled import CompileCache
 from tools.executor.local import Loan, LocalExecutor
+from tools.executor.peer import WorkerLost
 from tools.executor.remote import Cancelled
-from tools.executor.worker import Worker, WorkerLost
+from tools.executor.worker import Worker
 from tools.settings import Settings
 
 ROOT = Path(__file__).parents[3]

@@ -19,6 +19,7 @@ from benchmark.task import Task
 from tools.evaluation import Evaluation
 from tools.executor import compiled
 from tools.executor.channel import Malformed, Message, TooLong, enclosed
+from tools.executor.peer import WorkerLost
 from tools.executor.remote import Died, Hung, RemoteSandbox
 from tools.executor.stages.adversarial import Adversarial
 from tools.executor.stages.correctness import Correctness
@@ -28,7 +29,7 @@ from tools.executor.stages.modelling import Modelling
 from tools.executor.stages.profiling import Profiling
 from tools.executor.stages.trials import Trials, tampering
 from tools.executor.stages.verdicts import Stop
-from tools.executor.worker import Worker, WorkerLost
+from tools.executor.worker import Worker
 from tools.settings import Settings
 
 MAX_SOURCE = 256 << 10

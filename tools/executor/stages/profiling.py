@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from tools import platforms
 from tools.executor.channel import enclosed
+from tools.executor.peer import START_S, Peer, WorkerLost
 from tools.executor.stages import claims
 from tools.executor.stages.verdicts import OURS, Stop
-from tools.executor.worker import START_S, WorkerLost
 from tools.profile import Kernel, achieved, shares
 from tools.roofline import Work
 
@@ -60,7 +60,7 @@ class Profiling:
             "task": course.task.id, "case": self._largest(COUNTED_BYTES), "seed": course.settings.seed, "gpu": worker.gpu,
             "devices": worker.device["nodes"], "drop": "uid drop" in course.record.isolation["layers"], "seconds": COUNTING_S,
         }  # fmt: skip
-        peer = worker.helper("tools.executor.walls.counting")
+        peer = Peer.without_secrets("tools.executor.walls.counting")
         try:
             with course.gpu(shared=False), enclosed(course.source) as candidate:
                 return peer.ask(request, worker.cancelled, (candidate,), COUNTING_S + START_S)
