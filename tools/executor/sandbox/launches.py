@@ -1,5 +1,6 @@
 """The launches of a call: a second count of them, and what they are given."""
 
+from collections.abc import Iterable
 from typing import Any, Protocol
 
 import torch
@@ -11,7 +12,7 @@ from tools.executor.aten import COPIES, FREE, MOVES
 
 
 class Launched(Protocol):
-    def launched(self) -> None: ...
+    def launched(self, tensors: Iterable[torch.Tensor]) -> None: ...
 
 
 class Launches:
@@ -61,7 +62,7 @@ class Launches:
 
     def _given(self, tensors: list[torch.Tensor]) -> None:
         if self.record:
-            self.record.launched()
+            self.record.launched(tensors)
         for tensor in tensors if self.made else ():
             self.used |= self._behind(tensor)
 

@@ -10,6 +10,7 @@ from typing import Any, Protocol, Self
 
 import torch
 from torch.autograd.profiler import record_function
+from torch.multiprocessing.reductions import StorageWeakRef
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -35,6 +36,8 @@ FEW = 32
 """Numbers that may cross between host and device as they like: shapes and strides brought as tensors, lengths and scales taken."""
 ROWS = 200
 """Rows of one call; what is beyond them is counted under one name."""
+PRINTED, EDGE = 1000, 6
+"""Elements of a tensor that are printed all, and how many of a larger one."""
 Sources = frozenset[int]
 Key = tuple[str, Sources, bool]
 
@@ -50,9 +53,9 @@ class Record:
         """All that were shown."""
         self.shown = os.urandom(16).hex()
         """Name of the profiler's ranges around what the record is shown, for the second account."""
-        self.sources: dict[int, Sources] = {}
-        """By the address of a storage: the arguments whose values it holds, or holds values made from."""
-        self.constants: set[int] = set()
+        self.sources: dict[StorageWeakRef | int, Sources] = {}
+        """By memory: the arguments whose values it holds, or holds values made from."""
+        self.constants: set[StorageWeakRef | int] = set()
         """Storages whose values depend on nothing but their shape: fills, what is computed from them, as long as no kernel has them."""
         self.items: Counter[Sources] = Counter()
         """Single elements taken to the host."""
@@ -84,7 +87,9 @@ class Record:
             plain = name in COPIES and all(self._plain(tensor, made) for tensor in inputs)
             self.add((name, sources, plain), touched)
 
-    def _constant(self, name: str, known: set[int], inputs: list[torch.Tensor], made: list[torch.Tensor], random: bool) -> bool:
+    def _constant(
+        self, name: str, known: set[StorageWeakRef | int], inputs: list[torch.Tensor], made: list[torch.Tensor], random: bool
+    ) -> bool:
         """Whether constants are made of constants, which is free."""
         places = {_storage(tensor) for tensor in made}
         # What is written in part may hold anything in its other parts.
@@ -100,10 +105,15 @@ class Record:
         table, *by = (self.sources.get(_storage(tensor), frozenset()) for tensor in read)
         return not table and any(source >= 0 for sources in by for source in sources)
 
-    def launched(self) -> None:
-        """A kernel may have written whatever there is: an address may be given to it as a number."""
+    def launched(self, tensors: Iterable[torch.Tensor] = ()) -> None:
+        """A kernel is given `tensors`. It may have written whatever there is: an address may be given to it as a number."""
+        self.sources |= {storage: frozenset() for storage in map(_storage, tensors) if storage not in self.sources}
         self.sources = {storage: sources | {KERNEL} for storage, sources in self.sources.items()}
         self.constants.clear()
+
+    def knows(self, tensors: Iterable[torch.Tensor]) -> bool:
+        """Whether any of them is the candidate's: a device at work in this process brings its own, in which it keeps blocks."""
+        return any(_storage(tensor) in self.sources for tensor in tensors)
 
     def _item(self, sources: Sources) -> None:
         self.items[sources] += 1
@@ -168,8 +178,10 @@ class Watch(TorchDispatchMode):
             return self._shown(func, args, kwargs or {})
 
     def _shown(self, func: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
-        if self.device.interpreting:
-            return func(*args, **kwargs)
+        read = list(tensors_in([args, kwargs]))
+        with torch._C.DisableTorchFunction():
+            if self.device.interpreting and read and not self.record.knows(read):
+                return func(*args, **kwargs)
         made = func(*args, **kwargs)
         if not func.is_view:
             with torch._C.DisableTorchFunction():
@@ -178,10 +190,9 @@ class Watch(TorchDispatchMode):
                     made = self._placed(made)
                 elif self.zones and name in FILLS | COPIES and isinstance(made, torch.Tensor) and not name.endswith("_"):
                     made = self.zones.surround(made, name)
-                if not self.functions.quiet:
-                    random = torch.Tag.nondeterministic_seeded in func.tags
-                    name += TOGETHER if name in MOVES and _combines(func, args, kwargs) else ""
-                    self.record.note(name, list(tensors_in([args, kwargs])), list(tensors_in(made)), random)
+                random = torch.Tag.nondeterministic_seeded in func.tags
+                name += TOGETHER if name in MOVES and _combines(func, args, kwargs) else ""
+                self.record.note(name, read, list(tensors_in(made)), random)
         return made
 
     def _placed(self, made: torch.Tensor) -> torch.Tensor:
@@ -191,21 +202,16 @@ class Watch(TorchDispatchMode):
 
 
 class _Functions(TorchFunctionMode):
-    """What cannot be seen among operators: values that go to the host or come from it, and the operators by which a tensor is printed."""
+    """What cannot be seen among operators: values that go to the host or come from it. It prints tensors itself: for torch's own way,
+    which is Python, torch computes."""
 
     def __init__(self, record: Record) -> None:
         super().__init__()
         self.record = record
-        self.quiet = False
 
     def __torch_function__(self, func: Any, types: Any, args: tuple = (), kwargs: dict[str, Any] | None = None) -> Any:
-        if func in _PRINTS and not self.quiet:
-            self.quiet = True
-            try:
-                with record_function(self.record.shown):
-                    return func(*args, **(kwargs or {}))
-            finally:
-                self.quiet = False
+        if func in _PRINTS:
+            return _printed(*args[:2])
         made = func(*args, **(kwargs or {}))
         if args and (func in _CROSSES or _named_after_device(func, made)):
             self._crossed(args[0], made)
@@ -247,6 +253,21 @@ _WRITES = {_T.copy_: 1, _T.__setitem__: 2}
 _PRINTS = {_T.__repr__, _T.__format__}
 
 
+def _printed(tensor: torch.Tensor, form: str = "") -> str:
+    about = f"size={tuple(tensor.shape)}, dtype={tensor.dtype}, device='{tensor.device}'"
+    with torch._C.DisableTorchFunction():
+        if tensor.layout is not torch.strided or tensor.is_meta:
+            return f"tensor(..., {about})"
+        if tensor.dim() == 0 and form:
+            return format(tensor.tolist(), form)
+        few = tensor.detach() if tensor.numel() <= PRINTED else tensor.detach().flatten()[:EDGE]
+        return f"tensor({_digits(few.tolist())}{' ...' if few.numel() < tensor.numel() else ''}, {about})"
+
+
+def _digits(value: Any) -> str:
+    return f"[{', '.join(map(_digits, value))}]" if isinstance(value, list) else f"{value:.5g}" if isinstance(value, float) else str(value)
+
+
 def _named_after_device(func: Any, made: Any) -> bool:
     """Whether it is the method that brings a tensor to the device."""
     return isinstance(made, torch.Tensor) and getattr(func, "__name__", "") == made.device.type
@@ -256,8 +277,9 @@ def _host(value: Any) -> bool:
     return not isinstance(value, torch.Tensor) or value.device.type == "cpu"
 
 
-def _storage(tensor: torch.Tensor) -> int:
-    return tensor.untyped_storage()._cdata if tensor.layout is torch.strided else id(tensor)
+def _storage(tensor: torch.Tensor) -> StorageWeakRef | int:
+    """What stands for a tensor's memory. Nothing else gets its place while it is known here, though it may be freed."""
+    return StorageWeakRef(tensor.untyped_storage()) if tensor.layout is torch.strided else id(tensor)
 
 
 def _geometry(tensor: torch.Tensor) -> tuple[int, torch.Size, tuple[int, ...]]:

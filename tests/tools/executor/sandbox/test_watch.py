@@ -2,6 +2,7 @@
 
 import threading
 
+import numpy as np
 import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
@@ -131,7 +132,7 @@ def test_what_a_tensor_subclass_does_is_seen():
 def test_moves_that_combine_and_tables_that_are_looked_up_have_names_of_their_own():
     table, x = torch.arange(9.0), torch.tensor([1, 1, 2])
     assert "index_put_" + TOGETHER in record(lambda x: torch.zeros(9).index_put_((x,), torch.ones(3), accumulate=True), x)
-    assert "scatter" + TOGETHER in record(lambda x: torch.zeros(9).scatter(0, x, torch.ones(3), reduce="add"), x)
+    assert "scatter" + TOGETHER in record(lambda x: torch.zeros(9).scatter(0, x, 1.0, reduce="add"), x)
     assert "index_put_" in record(lambda x: torch.zeros(9).index_put_((x,), torch.ones(3)), x)
     assert "index" + LOOKUP in record(lambda x: table[x], x)
     assert "index" in record(lambda x: x.float()[x], x)
@@ -262,3 +263,21 @@ def test_values_taken_to_the_host_are_recorded():
             return super().__torch_function__(func, types, args, kwargs or {})
 
     assert record(lambda x: x.tolist(), torch.randn(9).as_subclass(Far))[TRANSFER][2:] == (1, 9, 9)
+
+
+def test_printing_a_tensor_runs_none_of_torchs_python():
+    printed, x = [], torch.arange(2000.0)
+    found = record(lambda x: printed.extend([repr(x), f"{x[1]:.2f}", str(x[:2] > 0)]), x)
+    assert printed[0].startswith("tensor([0, 1, 2, 3, 4, 5] ..., size=(2000,)")
+    assert printed[1] == "1.00"
+    assert printed[2].startswith("tensor([False, True], size=(2,)")
+    assert set(found) <= {"gt"}
+
+
+def test_a_device_at_work_in_this_process_is_exempt_with_its_own_tensors_only():
+    x, host = torch.randn(40), Host()
+    with Watch(host, Poison(), kept := Record([x])):
+        host.interpreting = True
+        torch.from_numpy(np.ones(9)).exp()
+        x.exp()
+    assert [row[:2] for row in kept.report()] == [["exp", [0]]]
