@@ -16,7 +16,7 @@ from triton.runtime.jit import JITFunction
 
 from tools import platforms
 from tools.platforms.sheet import HardwareSheet
-from tools.simulated import cuda, language, launch
+from tools.simulated import cuda, language, launch, products
 from tools.simulated import tensor as device_tensor
 from tools.simulated.budget import budget
 from tools.simulated.builder import builder
@@ -180,6 +180,7 @@ class Session:
             facts = log.add(kernel)
             if index == self._driver.order[0]:
                 self._built = facts
+                self._advise(products.advisory(jit, kernel.asm["ttir"]))
             return kernel
         except MemoryError:
             raise
@@ -189,6 +190,10 @@ class Session:
             raise failed from error
         finally:
             log.seconds += time.perf_counter() - begun
+
+    def _advise(self, advisory: str) -> None:
+        if advisory and advisory not in self.advisories:
+            self.advisories.append(advisory)
 
     def _launch(self, jit: JITFunction, grid: tuple[int, int, int], values: tuple, num_warps: int) -> None:
         launch.check_memory(values, {})
