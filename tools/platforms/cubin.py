@@ -94,8 +94,3 @@ def _pairs(data: bytes) -> Iterator[tuple[int, tuple[int, int]]]:
     for kind, content in _attributes(data):
         if len(content) == 8:
             yield kind, struct.unpack("<II", content)
-
-
-def _product(content: bytes) -> int:
-    x, y, z = struct.unpack("<III", content)
-    return x * y * z

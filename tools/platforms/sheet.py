@@ -14,8 +14,9 @@ class HardwareSheet:
     multiprocessors: int
     """Streaming multiprocessors or compute units."""
     clock_hz: float
-    """The boost clock, at which the peak figures hold."""
+    """The boost clock. Peaks of matrix units may be given at a lower one."""
     memory_bytes: int
+    """What the vendor calls GB, as 2**30 bytes: boards have about that much."""
     memory_bandwidth: float
     peak_flops: dict[str, float]
     """By torch dtype name; `tensorfloat32` for fp32 products on matrix units."""
