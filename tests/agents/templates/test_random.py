@@ -17,6 +17,7 @@ COUNT = 30
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("seeded", [1])
 def test_thirty_composed_operators_are_correct_or_declined_and_most_are_correct(seeded: int) -> None:
     seen: Counter[str] = Counter()
