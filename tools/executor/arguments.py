@@ -1,7 +1,7 @@
 """The arguments of a call: in the order of the signature, their tensors, and the memory behind these."""
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import torch
@@ -41,6 +41,11 @@ def tensors_in(value: Any) -> Iterator[torch.Tensor]:
 def memory_of(tensor: torch.Tensor) -> torch.Tensor:
     """The memory between the first and the last element."""
     return tensor.as_strided((span(list(tensor.shape), list(tensor.stride())),), (1,), tensor.storage_offset())
+
+
+def nbytes(tensors: Iterable[torch.Tensor]) -> int:
+    """Bytes of the elements of all of them together."""
+    return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
 
 
 def same_bytes(old: torch.Tensor, new: torch.Tensor) -> bool:

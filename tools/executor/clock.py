@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from tools.executor.arguments import tensors_in
+from tools.executor.arguments import nbytes, tensors_in
 from tools.executor.unwritten import Poison
 
 RESOLUTION_US = 0.5
@@ -155,7 +155,7 @@ class Bench:
         if not self.kept:
             return 0
         last = self.kept[-1]
-        return sum(t.numel() * t.element_size() for t in (*tensors_in(last.result), *last.after))
+        return nbytes((*tensors_in(last.result), *last.after))
 
     def _span(self, action: Callable[[], Any]) -> float:
         start, end = self._events()
@@ -181,7 +181,7 @@ def _spoil(tensor: torch.Tensor) -> None:
 
 def places_for(buffers: Sequence[torch.Tensor], flush_bytes: int) -> int:
     """How many copies of the buffers are larger together than what the flush overwrites, within limits."""
-    size = sum(buffer.numel() * buffer.element_size() for buffer in buffers)
+    size = nbytes(buffers)
     return max(1, min(PLACES, math.ceil(flush_bytes / size))) if size else 1
 
 

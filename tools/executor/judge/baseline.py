@@ -11,7 +11,7 @@ import torch
 
 from benchmark.task import Arguments, Task
 from tools import platforms, roofline
-from tools.executor.arguments import bind, memory_of, tensors_in
+from tools.executor.arguments import bind, memory_of, nbytes, tensors_in
 from tools.executor.channel import Message
 from tools.executor.clock import Bench, Place, places_for
 from tools.executor.judge import peaks
@@ -85,7 +85,7 @@ class TimedBaseline:
             if self.judge.task.sha in self.compiled:
                 self.baseline.also(self.compiled[self.judge.task.sha])
             facts = {"flush_us": self.baseline.bench.flush_us, "free_bytes": torch.accelerator.get_memory_info()[0]}
-            return facts | {"input_bytes": sum(b.numel() * b.element_size() for b in self.baseline.bench.sets[0])}
+            return facts | {"input_bytes": nbytes(self.baseline.bench.sets[0])}
         assert self.baseline is not None
         self.baseline.bench.sets.append(self.baseline.values(arguments))
         return {}

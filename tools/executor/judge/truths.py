@@ -12,7 +12,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from benchmark import oracle
 from benchmark.task import Arguments, Oracle, Task
 from tools.executor.aliasing import overlaps
-from tools.executor.arguments import tensors_in
+from tools.executor.arguments import nbytes, tensors_in
 from tools.executor.aten import COPIES, FREE, MOVES
 
 CACHE_BYTES = 2 << 30
@@ -127,4 +127,4 @@ class _Names(TorchDispatchMode):
 
 
 def _bytes(truth: Oracle) -> int:
-    return sum(t.numel() * t.element_size() for t in (*truth.expected, *truth.honest, *truth.magnitude))
+    return nbytes((*truth.expected, *truth.honest, *truth.magnitude))

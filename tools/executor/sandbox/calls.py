@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from tools.executor.aliasing import overlaps
-from tools.executor.arguments import same_bytes, tensors_in
+from tools.executor.arguments import nbytes, same_bytes, tensors_in
 from tools.executor.channel import Message
 from tools.executor.sandbox import tripwire
 from tools.executor.sandbox.account import Unseen, accounted
@@ -46,7 +46,7 @@ class Calls:
         arguments = self._arguments(request)
         tensors = list(tensors_in(arguments))
         zones = Zones(self.red.device) if self.red else None
-        watch = Watch(session, Poison(request["poison"]), Record(tensors, launches), zones)
+        watch = Watch(session, Poison(request["poison"]), Record(tensors, launches, self._tell), zones)
         before, seen = len(session.launches), Seen(session)
         session.noop, launches.record, launches.used, launches.count = request["noop"], watch.record, {}, 0
         reply: Message = {}
@@ -67,9 +67,13 @@ class Calls:
         reply |= {"launches": counted if request["noop"] else min(counted, launches.count), "compiles": self.sandbox.compiles()}
         return reply | {"torch": watch.record.report(), "unseen": unseen.rows, "tampered": self._tampered(unseen, watch.record)}
 
+    def _tell(self, row: list[Any]) -> None:
+        self.sandbox.channel.send({"notice": "torch", "row": row})
+
     def _tampered(self, unseen: Unseen, record: Record) -> list[str]:
         replaced = [name for name in record.operators & tripwire.KERNELS.keys() if tripwire.kernels(name) != tripwire.KERNELS[name]]
-        return [*self.sandbox.tampered(), *replaced, *(["the profiler"] if unseen.broken else [])][:16]
+        own = tripwire.shadowed(record, self, self.sandbox, self.sandbox.launches, self.sandbox.channel)
+        return [*self.sandbox.tampered(), *own, *replaced, *(["the profiler"] if unseen.broken else [])][:16]
 
     def _arguments(self, request: Message) -> list[Any]:
         """The arguments; where the memory of the last call is used, the very same tensors too, as far as they fit."""
@@ -77,7 +81,7 @@ class Calls:
         if request["again"]:
             self.arguments = _kept(self.arguments, self.sandbox.take(request, places))
             return self.arguments
-        kept = places if _bytes(places) <= HELD_BYTES else []
+        kept = places if nbytes(places) <= HELD_BYTES else []
         for flat in kept:
             Poison(request["poison"] + 1).fill(flat.data)
         self.red = Zones(torch.accelerator.current_accelerator().type) if self.sandbox.device else None  # type: ignore[union-attr]
@@ -94,13 +98,13 @@ class Calls:
             shared = overlaps(outputs, tensors, [t for result in self.earlier for t in result])
         mine = {entry["output"] for entry in shared if entry["with"] == "input"}
         own = [output for number, output in enumerate(outputs) if number not in mine]
-        self.earlier = [*self.earlier[-1:], own] if _bytes(own) <= HELD_BYTES else []
+        self.earlier = [*self.earlier[-1:], own] if nbytes(own) <= HELD_BYTES else []
         return self.sandbox.give(result, tensors, tensors) | {"late": late, "shared": shared[:16]}
 
     def _late(self, outputs: list[torch.Tensor]) -> bool:
         """Whether the outputs still change: what lies there in the order of the stream, against what lies there in the end."""
         threads = len(_threads()) > 1
-        if not (threads or self.sandbox.device) or _bytes(outputs) > HELD_BYTES:
+        if not (threads or self.sandbox.device) or nbytes(outputs) > HELD_BYTES:
             return False
         first = [output.detach().clone() for output in outputs]
         if self.sandbox.device:
@@ -120,7 +124,3 @@ def _kept(old: Any, new: Any) -> Any:
     if isinstance(new, list | tuple) and type(old) is type(new) and len(old) == len(new):
         return type(new)(_kept(*pair) for pair in zip(old, new, strict=True))
     return new
-
-
-def _bytes(tensors: list[torch.Tensor]) -> int:
-    return sum(tensor.numel() * tensor.element_size() for tensor in tensors)
