@@ -83,6 +83,8 @@ def _floats() -> Iterator[Probe]:
             symbol = libdevice.PREFIX + name + ("f" if dtype is tl.float32 else "")
             called = ("", "", symbol, [handle(x, dtype)], dtype, True)
             yield "create_extern_elementwise", called, partial(_near, function(x.double()))
+        power = ("", "", libdevice.PREFIX + "pow" + ("f" if dtype is tl.float32 else ""), [handle(x, dtype)] * 2, dtype, True)
+        yield "create_extern_elementwise", power, partial(_near, x.double() ** x.double())
         yield "create_fma", (handle(x, dtype),) * 3, partial(_near, x.double() ** 2 + x)
 
 
@@ -142,6 +144,7 @@ def _products() -> Iterator[Probe]:
 
 
 def _reductions() -> Iterator[Probe]:
+    yield "create_histogram", (whole(_ROW, tl.int32), 8, None), [_ROW.count(n) for n in range(8)]
     for dtype in (*_FLOATS, *_INTEGERS):
         row = handle(torch.tensor(_ROW).to(_FLOATS[dtype]), dtype) if dtype in _FLOATS else whole(_ROW, dtype)
         for combine, function in _EXTREMA.items():
@@ -159,6 +162,7 @@ def _memory() -> Iterator[Probe]:
         there, given = torch.tensor([1, 2, 3, 4]).to(kind), torch.tensor([5, 6, 7, 8]).to(kind)
         yield "create_masked_load", (_places(there, dtype), mask, handle(given, dtype), *load), torch.tensor([1, 6, 3, 4]).to(kind)
         stored = partial(_in_memory, there, torch.tensor([5, 2, 7, 8]).to(kind))
+        yield "create_gather", (handle(there, dtype), whole([3, 0, 0, 2], tl.int32), 0), torch.tensor([4, 1, 1, 3]).to(kind)
         yield "create_masked_store", (_places(there, dtype), handle(given, dtype), mask, *store), stored
     added = [(ir.ATOMIC_OP.FADD, torch.add, dtype, kind) for dtype, kind in _FLOATS.items()]
     of_integers: dict[Any, Callable] = {ir.ATOMIC_OP.ADD: torch.add, ir.ATOMIC_OP.MAX: torch.maximum, ir.ATOMIC_OP.MIN: torch.minimum}

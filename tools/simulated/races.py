@@ -2,7 +2,8 @@
 
 Programs of a launch are unordered, and the interpreter runs them one after another: a conflict is seen when the later program comes.
 Stores that leave the value that is there are honest, and so are atomics among themselves. Programs that order themselves by atomics
-(compare-and-swap, exchange, or an atomic whose old value is used) cannot be judged from one order: they get an advisory.
+(compare-and-swap, exchange, or an atomic whose old value is used) cannot be judged from one order: they get an advisory. So do plain
+loads of what other programs update by atomics, which may be a look ahead that costs nothing, or a total that is not complete.
 """
 
 from dataclasses import asdict, dataclass
@@ -46,6 +47,7 @@ class Races:
         self._ordered: set[int] = set()
         self._found: dict[tuple[str, str], Race] = {}
         self._ordered_tensors: set[str] = set()
+        self._looked_at: set[str] = set()
 
     def begin(self, number: int) -> None:
         """The program whose accesses follow; `number` counts from zero."""
@@ -66,6 +68,7 @@ class Races:
         if "changed" in storage.shadows:
             changed = storage.shadows["changed"][where]
             self._conflict(access, "read_after_write", changed, storage.shadows["writer"][where] != self._code)
+        self._look(access, "atomic")
         reader = storage.shadow("reader", self._type)
         reader[where] = np.maximum(reader[where], self._code)
 
@@ -86,8 +89,15 @@ class Races:
         if "changed" in storage.shadows:
             changed = storage.shadows["changed"][where]
             self._conflict(access, "atomic_store", changed, storage.shadows["writer"][where] != self._code)
+        self._look(access, "reader")
         updater = storage.shadow("atomic", self._type)
         updater[where] = np.maximum(updater[where], self._code)
+
+    def _look(self, access: Access, other: str) -> None:
+        """Notes that a plain load and an atomic of another program meet; `other` is the shadow of the earlier one."""
+        shadows = access.storage.shadows
+        if other in shadows and self._code not in self._ordered and (shadows[other][access.where] > self._code).any():
+            self._looked_at.add(access.place.name)
 
     def _within(self, access: Access) -> None:
         lanes, others = access.repeated
@@ -130,4 +140,7 @@ class Races:
         return [
             f"Programs of {self._kernel} share {name} and order themselves by atomics: whether that order suffices is not judged."
             for name in sorted(self._ordered_tensors)
+        ] + [
+            f"Programs of {self._kernel} load from {name} what others update by atomics: which values they find depends on their order."
+            for name in sorted(self._looked_at)
         ]

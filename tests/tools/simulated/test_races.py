@@ -136,6 +136,18 @@ def test_a_plain_store_after_the_atomic_of_another_program_is_found(session: Ses
     assert kinds(session) == {("atomic_store", "total")}
 
 
+def test_a_total_that_is_read_while_others_add_gets_an_advisory(session: Session) -> None:
+    @triton.jit
+    def last_one_reads(x, total, y, BLOCK: tl.constexpr, PROGRAMS: tl.constexpr):
+        tl.atomic_add(total, tl.sum(tl.load(x + tl.program_id(0) * BLOCK + tl.arange(0, BLOCK))))
+        if tl.program_id(0) == PROGRAMS - 1:
+            tl.store(y, tl.load(total))
+
+    last_one_reads[(3,)](session.to_device(X), torch.zeros(1, device="cuda"), torch.empty(1, device="cuda"), BLOCK=64, PROGRAMS=3)
+    assert session.races == []
+    assert ["last_one_reads load from total" in advisory for advisory in session.advisories] == [True]
+
+
 def test_lanes_of_one_store_that_disagree_are_found(session: Session) -> None:
     at = session.to_device(torch.tensor([0, 1, 2, 1]))
     scatter[(1,)](session.to_device(torch.tensor([0.0, 1.0, 2.0, 3.0])), at, torch.empty(4, device="cuda"), BLOCK=4)
