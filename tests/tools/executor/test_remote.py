@@ -63,7 +63,7 @@ def announce(sandbox: RemoteSandbox, notices: list[tuple[str, float]]) -> None:
 
 def test_each_compilation_has_time_of_its_own(sandbox: RemoteSandbox) -> None:
     announce(sandbox, [("compile", 0.0), ("run", 0.2)] * 3 + [("answer", 0.0)])
-    assert sandbox.answer(1, seconds=0.3, compile_s=0.3) == {"id": 1}
+    assert sandbox.answer(1, seconds=0.3, compile_s=0.3)["id"] == 1
 
 
 def test_all_compilations_together_have_an_end(sandbox: RemoteSandbox) -> None:
@@ -80,3 +80,12 @@ def test_a_compilation_of_more_than_a_minute_is_a_timeout_of_the_compiler(evalua
     found = evaluate(ENDLESS, settings=Settings(device="simulated"))
     assert (found.verdict, found.stage) == ("timeout", "compile")
     assert 20 < found.resources["wall_s"] < 40
+
+
+def test_what_was_said_of_torchs_work_before_an_answer_stays_said(sandbox: RemoteSandbox) -> None:
+    channel = Channel(sandbox.control_end)
+    for calls in (1, 2):
+        channel.send({"notice": "torch", "row": ["add", [0], False, calls, 9, 9 * calls]})
+    channel.send({"notice": "torch", "row": "no row"})
+    channel.send({"id": 1, "torch": [], "told": []})
+    assert sandbox.answer(1, 5.0)["told"] == [["add", [0], False, 2, 9, 18], "no row"]

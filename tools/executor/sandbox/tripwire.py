@@ -6,6 +6,7 @@ out, and what is compared here is kept by closures, not in any object's attribut
 
 import sys
 from collections.abc import Callable, Iterable
+from types import FunctionType, ModuleType
 from typing import Any
 
 import torch
@@ -23,18 +24,34 @@ KEYS = ("CPU:", "CUDA:", "HIP:", "Autograd", "ADInplaceOrView:", "BackendSelect:
 
 def armed(*instruments: Any) -> Callable[[], list[str]]:
     """Names of what is no longer as it is now: attributes of the classes of `instruments`, of torch's tensor and modes, and of
-    Triton's kernels. New attributes are nobody's harm.
+    Triton's kernels; what our own modules consist of, and the code of their functions. New attributes are nobody's harm.
     """
     classes = {torch.Tensor, TorchFunctionMode, TorchDispatchMode, JITFunction, CompiledKernel}
     classes |= {c for thing in instruments for c in type(thing).__mro__ if c.__module__.startswith(OWN)}
     classes |= {c for c in _subclasses((TorchFunctionMode, TorchDispatchMode)) if c.__module__.startswith(OWN)}
-    former = [(c, dict(vars(c))) for c in classes]
+    modules = [module for name, module in sys.modules.items() if name.startswith(OWN)]
+    former: list[tuple[Any, dict[str, Any]]] = [(c, dict(vars(c))) for c in classes]
+    former += [(module, _fixed(module)) for module in modules]
+    functions = {value for _, old in former for value in old.values() if isinstance(value, FunctionType)}
+    codes = [(function, function.__code__) for function in functions if function.__module__.startswith(OWN)]
 
     def changed() -> list[str]:
         missing = object()
-        return [f"{c.__name__}.{name}" for c, old in former for name, value in old.items() if vars(c).get(name, missing) is not value]
+        names = [f"{c.__name__}.{name}" for c, old in former for name, value in old.items() if vars(c).get(name, missing) is not value]
+        return names + [function.__qualname__ for function, code in codes if function.__code__ is not code]
 
     return changed
+
+
+def _fixed(module: ModuleType) -> dict[str, Any]:
+    """What of a module does not change: what the executor itself consists of, and the functions of others."""
+    ours = module.__name__.startswith(__name__.partition(".sandbox")[0])
+    return {name: value for name, value in vars(module).items() if ours or callable(value)}
+
+
+def shadowed(*instruments: Any) -> list[str]:
+    """Methods in whose place an instrument has got something else."""
+    return [f"{type(thing).__name__}.{name}" for thing in instruments for name in vars(thing) if hasattr(type(thing), name)]
 
 
 def kernels(operator: str) -> str:

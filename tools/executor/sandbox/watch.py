@@ -5,7 +5,7 @@ It is the candidate's process: what is seen here may worsen a verdict and never 
 
 import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol, Self
 
 import torch
@@ -45,9 +45,17 @@ Key = tuple[str, Sources, bool]
 class Record:
     """Operators by name, by the arguments that their inputs stem from, and whether they copy a whole tensor as it lies (`plain`)."""
 
-    def __init__(self, arguments: Iterable[torch.Tensor] = (), launches: Launches | None = None) -> None:
-        """What the import computes, and what becomes of it, is noted in `launches`."""
+    def __init__(
+        self,
+        arguments: Iterable[torch.Tensor] = (),
+        launches: Launches | None = None,
+        tell: Callable[[list[Any]], None] | None = None,
+    ) -> None:
+        """What the import computes, and what becomes of it, is noted in `launches`. `tell` is given each row as soon as it begins, and
+        whenever it has doubled: what has been told cannot be taken back.
+        """
         self.launches = launches
+        self.tell = tell
         self.rows: dict[Key, list[int]] = {}
         self.operators: set[str] = set()
         """All that were shown."""
@@ -139,10 +147,16 @@ class Record:
         row[0] += 1
         row[1] = max(row[1], touched)
         row[2] += touched
+        if self.tell and not row[0] & (row[0] - 1):
+            self.tell(self._told(key))
 
     def report(self) -> list[list[Any]]:
         """Rows `[op, arguments, plain, calls, largest, elements]`."""
-        return [[name, sorted(sources), plain, *numbers] for (name, sources, plain), numbers in self.rows.items()]
+        return [self._told(key) for key in self.rows]
+
+    def _told(self, key: Key) -> list[Any]:
+        name, sources, plain = key
+        return [name, sorted(sources), plain, *self.rows[key]]
 
 
 class Device(Protocol):

@@ -77,7 +77,7 @@ class TorchWork:
             sizes[name] = sizes.get(name, 0) + size
         tried = Tried(case, max(1, check["largest"]), sizes, frozenset(check["moves"]), frozenset(check["operators"]))
         tried = self.cases.setdefault(case["name"], tried)
-        tables, rows = _tables(answer.get("tables"), tried.operators), _rows(answer.get("torch"), names)
+        tables, rows = _tables(answer.get("tables"), tried.operators), _rows(answer, names)
         tried.called.append([*tables, *rows, *_unseen(answer.get("unseen"), names)])
 
     def computed(self) -> tuple[Message, Row] | None:
@@ -126,10 +126,20 @@ def _asked(row: Row, tried: Tried) -> bool:
     return not row.plain and row.op in tried.moves
 
 
-def _rows(claim: Any, names: list[str]) -> Iterable[Row]:
-    """The sandbox's rows, cut to the expected form; what has it not counts as an operator that nobody knows."""
+def _rows(answer: Message, names: list[str]) -> Iterable[Row]:
+    """The sandbox's rows, those of the answer and those told on the way to it: of each kind the largest."""
+    found: dict[Any, Row] = {}
+    for claim in (answer.get("torch"), answer.get("told")):
+        for row in _formed(claim, names):
+            key = (row.op, row.names, row.plain, row.launched)
+            found[key] = max(row, found.get(key, row), key=lambda row: row.elements)
+    return found.values()
+
+
+def _formed(claim: Any, names: list[str]) -> Iterable[Row]:
+    """Rows cut to the expected form; what has it not counts for nothing."""
     rows = claim if isinstance(claim, list) else []
-    for row in rows[:ROWS]:
+    for row in rows:
         if not isinstance(row, list) or len(row) != 6 or not isinstance(row[1], list):
             continue
         op, sources, plain, calls, largest, elements = row

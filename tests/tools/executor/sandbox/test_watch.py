@@ -9,8 +9,9 @@ from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_mod
 
 from tools.executor.aliasing import overlaps, share
 from tools.executor.aten import FREE, LOOKUP, TOGETHER, TRANSFER
+from tools.executor.sandbox import account
 from tools.executor.sandbox.account import accounted
-from tools.executor.sandbox.tripwire import KERNELS, armed, kernels
+from tools.executor.sandbox.tripwire import KERNELS, armed, kernels, shadowed
 from tools.executor.sandbox.watch import Record, Watch
 from tools.executor.sandbox.zones import WIDTH, Zones
 from tools.executor.unwritten import Poison
@@ -281,3 +282,22 @@ def test_a_device_at_work_in_this_process_is_exempt_with_its_own_tensors_only():
         torch.from_numpy(np.ones(9)).exp()
         x.exp()
     assert [row[:2] for row in kept.report()] == [["exp", [0]]]
+
+
+def test_rows_are_told_as_they_begin_and_whenever_their_calls_have_doubled():
+    told, x = [], torch.randn(9)
+    with Watch(Host(), Poison(), Record([x], tell=told.append)):
+        for _ in range(5):
+            x.exp()
+    assert [row[3] for row in told] == [1, 2, 4]
+
+
+def test_methods_and_functions_that_were_replaced_are_told():
+    kept, changed = Record(), armed(Record())
+    assert changed() == shadowed(kept) == []
+    kept.add = lambda key, touched: None
+    assert shadowed(kept) == ["Record.add"]
+    former = account._composite
+    account._composite = lambda name: True
+    assert changed() == ["tools.executor.sandbox.account._composite"]
+    account._composite = former

@@ -107,9 +107,14 @@ def test_a_table_that_torch_made_at_import_counts_if_the_reference_uses_its_oper
     assert judged([], tables=[["cos", 65536]], operators=["silu"]).computed() is None
 
 
-@given(JUNK, JUNK, JUNK)
-def test_forged_rows_do_no_harm(rows, unseen, tables):
-    judged(rows, unseen=unseen, tables=tables).summary()
+def test_a_row_that_was_told_counts_though_the_answer_leaves_it_out():
+    assert judged([], told=[["_softmax", X, False, 1, 1000, 1000]]).computed()
+    assert not judged([["add", X, False, 1, 90, 90]], told=[["add", X, False, 1, 90, 90]]).computed()
+
+
+@given(JUNK, JUNK, JUNK, JUNK)
+def test_forged_rows_do_no_harm(rows, unseen, tables, told):
+    judged(rows, unseen=unseen, tables=tables, told=told).summary()
 
 
 def used(function, *tensors):
