@@ -12,12 +12,15 @@ if TYPE_CHECKING:
     from triton.backends.compiler import GPUTarget
 
 __all__ = [
-    "Device", "HardwareSheet", "Usage", "default_targets", "detect", "driver", "export_memory", "gpu_target", "import_memory",
+    "DISPATCH_KEYS", "Device", "HardwareSheet", "Usage", "default_targets", "detect", "driver", "export_memory", "gpu_target",
+    "import_memory",
     "names", "ncu", "nearest", "nodes", "sheet", "sheet_of", "targets", "usage",
 ]  # fmt: skip
 
 _VENDORS = {vendor.BACKEND: vendor for vendor in (nvidia, amd)}
 _SHEETS = {name: sheet for vendor in _VENDORS.values() for name, sheet in vendor.SHEETS.items()}
+DISPATCH_KEYS = ("CUDA", "HIP")
+"""What torch calls the devices of these platforms where it looks an operator up."""
 
 
 def names() -> list[str]:

@@ -16,9 +16,10 @@ from triton.compiler import CompiledKernel
 from triton.runtime.jit import JITFunction
 
 from tools.executor.aten import COPIES, FREE, MOVES
+from tools.platforms import DISPATCH_KEYS
 
 OWN = "tools."
-KEYS = ("CPU:", "CUDA:", "HIP:", "Autograd", "ADInplaceOrView:", "BackendSelect:", "Composite")
+KEYS = ("CPU:", *(f"{key}:" for key in DISPATCH_KEYS), "Autograd", "ADInplaceOrView:", "BackendSelect:", "Composite")
 """Where an operator's kernels are looked up in a call; torch itself adds others as it goes."""
 
 
