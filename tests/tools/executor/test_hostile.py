@@ -16,7 +16,18 @@ from tools.settings import Settings
 HOSTILE = hostile()
 FAST = Settings(device="simulated", import_s=2.0, case_s=2.0, targets=("cuda:80",), profile="off")
 ON_GPU = Settings(import_s=10.0, case_s=10.0)
-SLOW = frozenset({"failed_launch", "global_flags", "half_operands", "library_matmul", "memory_bomb", "quantised_once", "recorded_launch"})
+SLOW = frozenset(
+    {
+        "borrowed_kernel",
+        "failed_launch",
+        "global_flags",
+        "half_operands",
+        "library_matmul",
+        "memory_bomb",
+        "quantised_once",
+        "recorded_launch",
+    }
+)
 """Compiled or run for seconds; the others are sampled."""
 
 

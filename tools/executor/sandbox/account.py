@@ -20,6 +20,8 @@ from torch.autograd.profiler import record_function
 END = " end"
 """A last event, which is missing if someone else has ended the profiler."""
 ROWS = 64
+COMPILED, UNKNOWN = ("Torch-Compiled Region", "## Call CompiledFxGraph"), 1 << 32
+"""Ranges of what `torch.compile` has made, whose kernels are no operators and nobody's but torch's, and how much they may compute."""
 OTHERS = {
     name.partition(".")[0]
     for name in torch._C._dispatch_get_all_op_names()
@@ -97,9 +99,9 @@ def _missing(events: list[Event], shown: str) -> list[list[Any]]:
     calls: Counter[str] = Counter()
     largest: dict[str, int] = {}
     for event in events:
-        if not event.holds and not event.under(shown) and _operator(event.name):
+        if not event.holds and not event.under(shown) and (event.name.startswith(COMPILED) or _operator(event.name)):
             calls[event.name] += 1
-            largest[event.name] = max(largest.get(event.name, 0), event.largest)
+            largest[event.name] = max(largest.get(event.name, 0), UNKNOWN if event.name.startswith(COMPILED) else event.largest)
     # The largest ones come first: many small ones push none of them out.
     names = sorted(calls, key=lambda name: -calls[name] * largest[name])
     return [[name, calls[name], largest[name]] for name in names[:ROWS]]

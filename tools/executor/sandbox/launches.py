@@ -1,6 +1,7 @@
 """The launches of a call: a second count of them, and what they are given."""
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, Protocol
 
 import torch
@@ -10,9 +11,14 @@ from triton.compiler import CompiledKernel
 from tools.executor.arguments import tensors_in
 from tools.executor.aten import COPIES, FREE, MOVES
 
+PACKAGES = str(Path(torch.__file__).parents[1])
+"""Where what is installed lies."""
+
 
 class Launched(Protocol):
     def launched(self, tensors: Iterable[torch.Tensor]) -> None: ...
+
+    def note(self, name: str, read: list[torch.Tensor], made: list[torch.Tensor]) -> None: ...
 
 
 class Launches:
@@ -50,21 +56,29 @@ class Launches:
                 return launch
 
             def watched(*args: Any) -> Any:
-                self.count += 1
+                self.count += not _installed(kernel)
                 with torch._C.DisableTorchFunction():
                     # Descriptors hold the tensor that they describe.
-                    self._given(list(tensors_in([getattr(value, "base", value) for value in args])))
+                    self._given(list(tensors_in([getattr(value, "base", value) for value in args])), kernel)
                 return launch(*args)
 
             return watched
 
         CompiledKernel.run = property(run)
 
-    def _given(self, tensors: list[torch.Tensor]) -> None:
-        if self.record:
+    def _given(self, tensors: list[torch.Tensor], kernel: Any) -> None:
+        if self.record and _installed(kernel):
+            self.record.note("a kernel of another's", tensors, tensors)
+        elif self.record:
             self.record.launched(tensors)
         for tensor in tensors if self.made else ():
             self.used |= self._behind(tensor)
 
     def _behind(self, tensor: torch.Tensor) -> dict[str, int]:
         return self.made.get(StorageWeakRef(tensor.untyped_storage()), {}) if tensor.layout is torch.strided else {}
+
+
+def _installed(kernel: Any) -> bool:
+    """Whether a compiled kernel's source is that of an installed package, which the candidate has not written."""
+    code = getattr(getattr(getattr(kernel.src, "fn", None), "fn", None), "__code__", None)
+    return code is not None and code.co_filename.startswith(PACKAGES)

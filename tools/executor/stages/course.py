@@ -215,11 +215,14 @@ class Course:
         """
         if self.reopened:
             return
-        self.record.compile = compiled
-        if self.marks:
-            for report in compiled:
-                for kernel in report["kernels"][self.built.get(report["target"], 0) :]:
-                    kernel["held_out"] = True
+        if not self.marks:
+            self.record.compile = compiled
+            return
+        # All else that is said from here on, be it a number of seconds, may tell of them too.
+        for known, report in zip(self.record.compile, compiled, strict=False):
+            built = self.built[known["target"]]
+            known["kernels"] = known["kernels"][:built] + [kernel | {"held_out": True} for kernel in report["kernels"][built:]]
+            known["error"] = known["error"] or (report["error"] and "a kernel for inputs not shown")
 
     @contextlib.contextmanager
     def gpu(self, shared: bool) -> Iterator[None]:

@@ -47,7 +47,7 @@ def matmul(tensor1, tensor2):
     batch = torch.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     a = a.expand(*batch, *a.shape[-2:]).reshape(batch.numel(), *a.shape[-2:])
     b = b.expand(*batch, *b.shape[-2:]).reshape(batch.numel(), *b.shape[-2:])
-    done = torch.stack([product(one, other) for one, other in zip(a, b)])
+    done = torch.stack([product(one, other) for one, other in zip(a, b, strict=True)])
     out = done.reshape(*batch, *done.shape[-2:])
     out = out.squeeze(-2) if tensor1.dim() == 1 else out
     return out.squeeze(-1) if tensor2.dim() == 1 else out

@@ -1,6 +1,7 @@
 """What is seen of a call from inside the sandbox."""
 
 import threading
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_mod
 
 from tools.executor.aliasing import overlaps, share
 from tools.executor.aten import FREE, LOOKUP, TOGETHER, TRANSFER
-from tools.executor.sandbox import account
+from tools.executor.sandbox import account, launches
 from tools.executor.sandbox.account import accounted
 from tools.executor.sandbox.tripwire import KERNELS, armed, kernels, shadowed
 from tools.executor.sandbox.watch import Record, Watch
@@ -301,3 +302,12 @@ def test_methods_and_functions_that_were_replaced_are_told():
     account._composite = lambda name: True
     assert changed() == ["tools.executor.sandbox.account._composite"]
     account._composite = former
+
+
+def test_kernels_of_installed_packages_are_none_of_the_candidates():
+    def kernel(code):
+        return SimpleNamespace(src=SimpleNamespace(fn=SimpleNamespace(fn=SimpleNamespace(__code__=code))))
+
+    assert launches._installed(kernel(torch.nn.functional.softmax.__code__))
+    assert not launches._installed(kernel(record.__code__))
+    assert not launches._installed(SimpleNamespace(src=None))

@@ -4,12 +4,14 @@ import asyncio
 import hashlib
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 from benchmark.suites import find
 from tests.tools.conftest import SETTINGS
 from tools.executor.stages.course import Course
+from tools.settings import Settings
 
 KERNEL = """
 import torch, triton, triton.language as tl
@@ -116,3 +118,16 @@ def test_evaluation_says_where_it_was_made_whatever_the_candidate_is(executor, e
     found = evaluate(source)
     assert found.environment_sha == asyncio.run(executor.environment(SETTINGS))
     assert found.isolation["level"]
+
+
+def test_what_is_said_of_compilations_during_held_out_cases_tells_nothing_but_marked_kernels() -> None:
+    def report(seconds: float, error: str | None, *names: str) -> dict[str, Any]:
+        return {"target": "cuda:90", "kernels": [{"name": name} for name in names], "seconds": seconds, "error": error}
+
+    course = Course(cast(Any, None), "", find("quick/softmax"), Settings())
+    course.note_compiled([report(1.0, None, "rows")])
+    course.marks, course.built = {"stdout": 0, "stderr": 0}, {"cuda:90": 1}
+    course.note_compiled([report(17.211, "17 by 211", "renamed", "of_211"), report(2.0, None)])
+    shown = report(1.0, "a kernel for inputs not shown", "rows")
+    assert course.record.public()["compile"] == [shown]
+    assert course.record.compile[0]["kernels"][1] == {"name": "of_211", "held_out": True}
