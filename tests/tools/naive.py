@@ -36,6 +36,7 @@ INPUTS: dict[str, Callable[[], list[Any]]] = {
     "softmax": lambda: [torch.randn(16, 4096), -1],
     "gelu": lambda: [torch.randn(16384)],
     "add": lambda: [torch.randn(16384), torch.randn(16384)],
+    "fused_add_gelu": lambda: [torch.randn(16384), torch.randn(16384)],
     "sum": lambda: [torch.randn(16, 4096), -1],
     "argmax": lambda: [torch.randn(16, 1024), 1],
     "layer_norm": lambda: [torch.randn(4, 1 << 17), [1 << 17], torch.ones(1 << 17), torch.zeros(1 << 17)],

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.tools.corpus import CANDIDATES, hostile
+from tests.tools.naive import INPUTS
 
-FOOLED = [c.name.partition("/")[2] for c in hostile() if c.naive and c.rows]
+HACKS = [c for c in hostile() if c.naive and c.rows]
+FOOLED = [c.name.partition("/")[2] for c in HACKS]
 SAMPLE = ["copies_torch", "exit_on_import", "lazy_tensor", "patched_allclose", "wrong_shape", "zeros"]
 
 
@@ -18,6 +20,10 @@ def verdicts(names: list[str], folder: str = "hostile") -> dict[str, bool]:
     files = [str(CANDIDATES / folder / f"{name}.py") for name in names]
     done = subprocess.run([sys.executable, str(Path(__file__).with_name("naive.py")), *files], capture_output=True, text=True, check=True)
     return {line["name"]: line["passes"] for line in map(json.loads, done.stdout.splitlines())}
+
+
+def test_the_naive_harness_has_inputs_for_every_hack() -> None:
+    assert {c.task.partition("/")[2] for c in HACKS} - set(INPUTS) == set()
 
 
 def test_a_sample_of_the_hacks_passes_the_naive_harness() -> None:
