@@ -1,7 +1,9 @@
 """Inside the sandbox: whether the candidate has changed what its calls are watched by.
 
 It shares the interpreter with these instruments, so that nothing is certain; but who forges them must also leave every trace of it
-out, and what is compared here is kept by closures, not in any object's attributes.
+out, and what is compared here is kept by closures, not in any object's attributes. What stays possible in principle: a candidate that
+takes the executor's channel over, reads in each request whether kernels are to run, computes by torch with all modes off, and answers
+in the executor's own words. Only a second process that launches the compiled kernels without the candidate's Python could tell.
 """
 
 import sys

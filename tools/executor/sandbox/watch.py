@@ -184,9 +184,11 @@ class Watch(TorchDispatchMode):
         self.functions.__exit__(*error)
 
     def __torch_dispatch__(self, func: Any, types: Any, args: tuple = (), kwargs: dict[str, Any] | None = None) -> Any:
-        if types or func.namespace not in ("aten", "prim", "prims"):
-            # A tensor subclass goes first, and an operator of another library or the candidate's own is not shown: what they do counts.
-            return NotImplemented if types else func(*args, **(kwargs or {}))
+        # A tensor subclass goes first, and an operator of another library or the candidate's own is not shown: what they do counts.
+        if any(kind.__torch_dispatch__ != _T.__torch_dispatch__ for kind in types):
+            return NotImplemented
+        if func.namespace not in ("aten", "prim", "prims"):
+            return func(*args, **(kwargs or {}))
         self.record.operators.add(func.name())
         with record_function(self.record.shown):
             return self._shown(func, args, kwargs or {})

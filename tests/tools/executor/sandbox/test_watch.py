@@ -131,6 +131,14 @@ def test_what_a_tensor_subclass_does_is_seen():
     assert record(lambda x: torch.empty_like(torch.Tensor._make_wrapper_subclass(Lazy, (1,))), x)["mul"][0] == [0]
 
 
+def test_the_data_of_a_tensor_may_be_taken():
+    class Plain(torch.Tensor):
+        pass
+
+    assert "mul" in record(lambda x: x.data.mul(2), torch.randn(5))
+    assert "mul" in record(lambda x: x.as_subclass(Plain).data.mul(2), torch.randn(5))
+
+
 def test_moves_that_combine_and_tables_that_are_looked_up_have_names_of_their_own():
     table, x = torch.arange(9.0), torch.tensor([1, 1, 2])
     assert "index_put_" + TOGETHER in record(lambda x: torch.zeros(9).index_put_((x,), torch.ones(3), accumulate=True), x)
