@@ -22,7 +22,7 @@ class Settings:
     baselines: tuple[str, ...] = ("eager",)
     """What the candidate is timed against: `eager` always, and `compile` (torch.compile of the reference) beside it on request."""
     profile: str = "roofline"
-    """`off`, `roofline` (achieved rates, share of own kernels; in simulated mode the modelled time), `ncu` (Nsight Compute's metrics too)."""
+    """`off`, `roofline` (achieved rates, share of own kernels; simulated: the modelled time), `ncu` (Nsight Compute's metrics too)."""
     seed: int = 0
     """Of the inputs, and of what autotuning picks on the simulated device."""
     import_s: float = 20.0

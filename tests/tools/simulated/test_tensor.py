@@ -172,6 +172,7 @@ TOLD = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")
 @pytest.mark.parametrize("told", TOLD.values(), ids=TOLD)
 def test_addresses_of_the_device_lie_nowhere_on_the_host(told, session: Session) -> None:
     x = session.to_device(torch.ones(64))
