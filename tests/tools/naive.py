@@ -35,6 +35,7 @@ SECONDS = 60.0
 INPUTS: dict[str, Callable[[], list[Any]]] = {
     "softmax": lambda: [torch.randn(16, 4096), -1],
     "gelu": lambda: [torch.randn(16384)],
+    "silu": lambda: [torch.randn(16384)],
     "add": lambda: [torch.randn(16384), torch.randn(16384)],
     "fused_add_gelu": lambda: [torch.randn(16384), torch.randn(16384)],
     "sum": lambda: [torch.randn(16, 4096), -1],

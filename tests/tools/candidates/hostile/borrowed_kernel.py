@@ -4,7 +4,6 @@ Row: 1 (another library's kernels beside one of its own).
 Expected: not_triton at adversarial.
 Needs: simulated device.
 Task: quick/matmul.
-Naive: passes.
 """
 import torch
 import triton

@@ -3,7 +3,6 @@
 Row: 38 (work moved to import, and a look-up in place of a kernel).
 Expected: not_triton at adversarial.
 Task: quick/silu.
-Naive: passes.
 """
 import torch
 import triton
