@@ -14,8 +14,7 @@ import torch
 from tools.executor.arguments import nbytes, tensors_in
 from tools.executor.unwritten import Poison
 
-RESOLUTION_US = 0.5
-RESOLUTION = f"device events (resolution about {RESOLUTION_US} us)"
+RESOLUTION = "device events (resolution about 0.5 us)"
 PLACES = 32
 """At most so many copies of the arguments are called on in turn."""
 

@@ -1,7 +1,6 @@
 """Sides of a timing that take the time that the test says, by a clock of their own: nothing waits, nothing is left to chance."""
 
 import contextlib
-import math
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -68,42 +67,6 @@ class Side:
         times = [us * self.rng.uniform(0.99, 1.01) for _ in range(calls)]
         answer = {"us": times, "host_us": 20.0, "loop_us": 40.0, "result_bytes": self.result_bytes, "tuning_s": 1.5}
         return answer | {"given": [{"result": number} for number in range(calls)]}
-
-
-@dataclass
-class Enqueuing(Side):
-    """A side whose host enqueues what its device then does: either may wait for the other, and the events show it."""
-
-    host_us: float = 30.0
-    """What the function takes the host; copies and flush take `others_us` more."""
-    others_us: float = 30.0
-    slower: float = 1.0
-    """So many times as long the host takes once it has been told to forget something: after the warm-up."""
-    drift: float = 0.0
-    """Sigma of the log of a block's host times."""
-    waits: bool = False
-    """Whether the function waits for the device before it returns."""
-
-    def __call__(self, request: dict[str, Any]) -> dict[str, Any]:
-        if request["op"] not in ("time", "sealed"):
-            return super().__call__(request)
-        self.asked.append(request)
-        warmed_up = any(earlier["op"] == "clear" for earlier in self.asked)
-        pace = (self.slower if warmed_up else 1.0) * math.exp(abs(self.rng.gauss(0, self.drift)))
-        flush = 0.0 if request.get("warm") else self.flush_us
-        others = self.others_us + (100.0 if request["op"] == "sealed" else 0.0)
-        host, device, times, calls = 0.0, request["stall"] * self.flush_us, [], len(request.get("order") or request["sets"])
-        for _ in range(calls):
-            host += pace * others
-            begun = device = max(device, host) + flush
-            host += pace * self.host_us
-            device = max(device + (self.real_us or self.us), host)
-            if self.waits:
-                host = device = device + 10.0 * pace
-            times.append(device - begun if self.real_us is None else self.us)
-        self.clock.now += (self.request_us + max(host, device) + abs(self.rng.gauss(0, self.jitter_us))) * 1e-6
-        answer = {"us": times, "host_us": pace * self.host_us, "loop_us": pace * (self.host_us + others)}
-        return answer | {"result_bytes": self.result_bytes, "tuning_s": 0.0, "given": [{"result": number} for number in range(calls)]}
 
 
 ABOUT = {"trivial": False, "largest": 1, "moves": [], "operators": []}

@@ -7,6 +7,8 @@ from tools.executor.arguments import memory_of
 WIDTH = 4096
 """On each side; a multiple of any alignment that a kernel may count on."""
 RED = 0x5A
+GRANULE = 16
+"""A bulk store by descriptor writes whole granules: on the H200 it touched the rest of the one in which a tensor ends, and no more."""
 MOST = 1 << 30
 """Bytes that are kept until the call has ended; what is allocated beyond them has no zones."""
 
@@ -40,7 +42,8 @@ class Zones:
         """Stores into red zones: `kind`, `tensor`, `lanes` (bytes here), as the interpreter reports them."""
         found = []
         for block, size, name in self.blocks:
-            lanes = int((block[:WIDTH] != RED).sum() + (block[WIDTH + size :] != RED).sum())
+            after = WIDTH + -(-size // GRANULE) * GRANULE
+            lanes = int((block[:WIDTH] != RED).sum() + (block[after:] != RED).sum())
             if lanes:
                 found.append({"kernel": "a kernel", "kind": "store", "tensor": name, "lanes": lanes})
         return found

@@ -5,12 +5,12 @@ import random
 import statistics
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from tools.evaluation import TimedSize
 from tools.executor.channel import Malformed, Message
-from tools.executor.clock import RESOLUTION, RESOLUTION_US, settled
+from tools.executor.clock import RESOLUTION, settled
 from tools.executor.stages.agreement import Agreement, Blocks, allowance, compare, delayed, scaled, sealed
 from tools.executor.stages.ratios import apart, interval
 
@@ -27,15 +27,10 @@ SIZE_US = 600_000.0
 KEPT_BYTES = 4 << 30
 KEPT_SHARE = 1 / 8
 """What the results of a block may hold: so much, or this part of the memory that is free."""
-SLOW, AHEAD = 2.0, 5
-"""The device is kept busy until a host that takes so many times as long as in the warm-up has enqueued a block, and for so many calls
-more. On the H200 wrappers took the host 1.7 times as long at one size as at another of the same evaluation, and a host that falls
-behind by a few microseconds per call makes the device wait, outside of the calls too, where only one of two clocks sees it.
-"""
-STALL_US, MOST_STALL_US, FEW_CALLS = 60_000.0, 240_000.0, 16
-"""Where a short block needs more than that, it has fewer calls, but not fewer than so many: in few calls the other clock shows little,
-and how slow the host is the candidate says.
-"""
+STALL, AHEAD = 1.5, 5
+"""The device is kept busy so many times as long as the host would fall behind, and for so many calls more."""
+STALL_US = 60_000.0
+"""At most."""
 WARM_US = 10_000.0
 """For longer calls the cache does not matter: they are not timed warm."""
 CHECKED = 3
@@ -63,25 +58,20 @@ class Untimed(Exception):
 
 @dataclass(frozen=True)
 class Plan:
-    """How one size is timed: calls of a short block, pairs of blocks, flushes that keep the device busy before a short block."""
+    """How one size is timed: calls of a short block, pairs of blocks, flushes that keep the device busy first."""
 
     calls: int
     pairs: int
     stall: int
 
 
-def planned(us: float, loop_us: float, flush_us: float, most: int, sides: int = 2, warm: bool = False, slow: float = SLOW) -> Plan:
-    """For calls that take `us` on the device and `loop_us` on the host, with copies and flush; of `most` calls the results can be kept.
-    The host may be `slow` times as slow.
-    """
-    flush = 0.0 if warm else flush_us
-    whole = us + flush
-    # Without what the call takes: while nothing keeps the device busy, that is what the host takes.
-    behind = max(0.0, slow * loop_us - flush)
-    fitting = max(FEW_CALLS, int(STALL_US / behind)) if behind else MOST_CALLS
-    calls = max(1, min(MOST_CALLS, int(BLOCK_US / whole), most // 2, fitting))
-    stall = min(calls * behind + min(AHEAD, calls) * loop_us, MOST_STALL_US)
-    pairs = max(FEWEST, min(PAIRS, int(SIZE_US / (1.5 * sides * (calls * whole + stall)))))
+def planned(us: float, loop_us: float, flush_us: float, most: int, sides: int = 2, warm: bool = False) -> Plan:
+    """For calls that take `us` on the device and `loop_us` on the host, with copies and flush; of `most` calls the results can be kept."""
+    whole = us if warm else us + flush_us
+    calls = max(1, min(MOST_CALLS, int(BLOCK_US / whole), most // 2))
+    pairs = max(FEWEST, min(PAIRS, int(SIZE_US / (1.5 * sides * calls * whole))))
+    behind = max(0.0, loop_us - whole) * 2 * calls
+    stall = min(STALL * (behind + AHEAD * loop_us), STALL_US)
     return Plan(calls, WARM_PAIRS if warm else pairs, math.ceil(stall / flush_us))
 
 
@@ -126,10 +116,8 @@ class Contest:
         free_bytes: int,
         seal: Seal | None = None,
         clock: Callable[[], float] = time.perf_counter,
-        slow: float = SLOW,
     ):
         self.sides = sides
-        self.slow = slow
         self.clock = clock
         self.seal = seal
         self.check = check
@@ -166,7 +154,7 @@ class Contest:
         """The baseline against itself, in turns, as if one of the two were the candidate."""
         sides = self.sides
         self.sides = {"baseline": sides["baseline"], "itself": sides["baseline"]}
-        plan = replace(self.plan, pairs=SELF_PAIRS)
+        plan = Plan(self.plan.calls, SELF_PAIRS, self.plan.stall)
         found = self._series(tuple(self.sides), plan, math.inf)
         self.sides = sides
         logs = [math.log(one / other) for one, other in zip(found["baseline"].us, found["itself"].us, strict=True)]
@@ -177,9 +165,9 @@ class Contest:
         of the 95 % interval) or on the wall.
         """
         # The first blocks bring the device back to its pace.
-        self._series(("baseline",), replace(self.plan, pairs=2), math.inf)
-        beside, alone = self.blocks["baseline"], self._series(("baseline",), replace(self.plan, pairs=SOLO), math.inf)["baseline"]
-        return max(apart([us - RESOLUTION_US for us in beside.us], alone.us, self.rng), delayed(beside, alone))
+        self._series(("baseline",), Plan(self.plan.calls, 2, self.plan.stall), math.inf)
+        beside, alone = self.blocks["baseline"], self._series(("baseline",), Plan(self.plan.calls, SOLO, self.plan.stall), math.inf)
+        return max(apart(beside.us, alone["baseline"].us, self.rng), delayed(beside, alone["baseline"]))
 
     def _sealed(self, seal: Seal) -> None:
         """Blocks on values that nobody has seen: what they say on both clocks. `fresh` is how many times as long the candidate takes on
@@ -187,8 +175,7 @@ class Contest:
         """
         names = ("baseline", "candidate")
         found = {name: Blocks() for name in names}
-        fitting = max(FEW_CALLS, int(STALL_US / self._sealed_loop_us()))
-        calls = max(1, min(SEALED_CALLS, 2 * self.plan.calls, seal.most, seal.room // max(self.result_bytes, 1), fitting))
+        calls = max(1, min(SEALED_CALLS, 2 * self.plan.calls, seal.most, seal.room // max(self.result_bytes, 1)))
         for number in range(SEALED):
             sets = seal.draw(calls)
             for name in names if number % 2 == 0 else reversed(names):
@@ -201,20 +188,16 @@ class Contest:
         if seal.instant:
             self.sealed_agreement = sealed(found["baseline"], found["candidate"], self.agreement, baseline, self.request_us)
 
-    def _sealed_loop_us(self) -> float:
-        """What such a call may take the host: values are brought and results carried off."""
-        return self.slow * (2 * self.loop_us + SEALED_LOOP_US)
-
     def _sealed_block(self, name: str, blocks: Blocks, sets: list[Message]) -> None:
         self.sides[name]({"op": "clear"})
-        calls = len(sets)
-        stall = math.ceil(min(self._sealed_loop_us() * calls, MOST_STALL_US) / self.flush_us)
+        # Each call takes the host longer here: values are brought and results carried off.
+        loop_us, calls = 2 * self.loop_us + SEALED_LOOP_US, len(sets)
+        stall = math.ceil(min(STALL * loop_us * calls, STALL_US) / self.flush_us)
         begun = self.clock()
         answer = self.sides[name]({"op": "sealed", "sets": sets, "stall": stall})
         blocks.walls.append(self.clock() - begun)
         blocks.calls.append(calls)
         blocks.us.append(_certain(name, _times(answer, calls)))
-        blocks.loop_us.append(_claimed(answer.get("loop_us")))
         if name == "candidate":
             given = answer.get("given")
             if not isinstance(given, list) or len(given) != calls or not all(isinstance(node, dict) for node in given):
@@ -234,7 +217,7 @@ class Contest:
         self.loop_us = max(answer.loop_us for answer in answers)
         plan = self._planned([settled(answer.us) for answer in answers])
         for name in self.sides:
-            self._time(name, self._order(2 * plan.calls), 2 * plan.stall)
+            self._time(name, self._order(2 * plan.calls), plan.stall)
         self.request_us = allowance(self._empty("baseline"), self._empty("candidate"))
         return plan
 
@@ -249,7 +232,7 @@ class Contest:
 
     def _planned(self, us: Sequence[float]) -> Plan:
         longest = max((t for t in us if math.isfinite(t)), default=BLOCK_US)
-        return planned(longest, self.loop_us, self.flush_us, self.most, len(self.sides), slow=self.slow)
+        return planned(longest, self.loop_us, self.flush_us, self.most, len(self.sides))
 
     def _series(
         self, names: Sequence[str], plan: Plan, deadline: float, warm: bool = False, checked: Iterable[int] = ()
@@ -257,10 +240,9 @@ class Contest:
         """Pairs of blocks, two short ones and two long ones in turn, the sides in one order and in the other."""
         found = {name: Blocks() for name in names}
         for pair in range(plan.pairs):
-            times = 1 if pair % 4 < 2 else 2
-            calls = times * plan.calls
+            calls = plan.calls if pair % 4 < 2 else 2 * plan.calls
             for name in names if pair % 2 == 0 else reversed(names):
-                self._block(name, found[name], calls, times * plan.stall, warm)
+                self._block(name, found[name], calls, plan.stall, warm)
                 if name == "candidate" and pair in checked:
                     call = self.rng.randrange(calls)
                     self.check(call, self.order[call])
@@ -276,7 +258,6 @@ class Contest:
         wall = self.clock() - start
         blocks.us.append(_certain(name, answer.us))
         blocks.host_us.append(answer.host_us)
-        blocks.loop_us.append(answer.loop_us)
         blocks.calls.append(calls)
         blocks.walls.append(wall)
 
@@ -295,8 +276,7 @@ class Contest:
         names = ("baseline", "candidate")
         answers = [self._time(name, [0] * 5, 0, warm=True) for name in names]
         longest = max(self.blocks[name].median for name in names)
-        loop_us = max(answer.loop_us for answer in answers)
-        plan = planned(longest, loop_us, self.flush_us, 2 * MOST_CALLS, warm=True, slow=self.slow)
+        plan = planned(longest, max(answer.loop_us for answer in answers), self.flush_us, 2 * MOST_CALLS, warm=True)
         found = self._series(names, plan, deadline, warm=True)
         self.warm_agreement = compare(found["baseline"], found["candidate"], self.request_us)
         return self._against(found["baseline"], scaled(found["candidate"].us, self.warm_agreement))

@@ -213,7 +213,10 @@ def test_red_zones_show_stores_beside_a_tensor():
     zones = Zones("cpu")
     inside = zones.surround(torch.randn(5, 3).t(), "x")
     assert zones.broken() == []
-    inside.as_strided((1,), (1,), inside.storage_offset() + 15).fill_(0)
+    beside = inside.storage_offset() + 15
+    inside.as_strided((1,), (1,), beside).fill_(0)
+    assert zones.broken() == [], "the rest of a granule of 16 bytes"
+    inside.as_strided((1,), (1,), beside + 1).fill_(0)
     assert zones.broken() == [{"kernel": "a kernel", "kind": "store", "tensor": "x", "lanes": 4}]
 
 

@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from tests.tools.executor.sides import Clock, Enqueuing, Side
+from tests.tools.executor.sides import Clock, Side
 from tools.executor.channel import Malformed
-from tools.executor.stages.timing import EMPTY, FEW_CALLS, FEWEST, MOST_CALLS, PAIRS, SEALED, SETS, SLOW, Contest, Seal, Untimed, planned
+from tools.executor.stages.timing import EMPTY, FEWEST, MOST_CALLS, PAIRS, SEALED, SETS, Contest, Seal, Untimed, planned
 
 
 def contest(baseline: Side, candidate: Side, checked: list | None = None, **more: Side) -> Contest:
@@ -56,7 +56,7 @@ def test_claim_far_below_the_brokers_clock_is_seen(claim, real):
     assert made.agreement.far
 
 
-@pytest.mark.parametrize(("claim", "real"), [(300.0, 420.0), (20.0, 45.0), (6.0, 20.0)])
+@pytest.mark.parametrize(("claim", "real"), [(300.0, 420.0), (40.0, 105.0)])
 def test_speedup_is_never_better_than_the_brokers_clock_supports(claim, real):
     made, size = run(400.0, claim, real_us=real)
     assert not made.agreement.ok
@@ -65,10 +65,11 @@ def test_speedup_is_never_better_than_the_brokers_clock_supports(claim, real):
     assert size.speedup == pytest.approx(400.0 / size.candidate_us, rel=0.03)
 
 
-def test_small_claim_of_half_the_time_gains_a_few_microseconds_at_most():
-    made, size = run(10.0, 5.0, real_us=10.0)
-    assert made.agreement.granted > 5.0
-    assert size.speedup < 1.7
+@pytest.mark.parametrize(("claim", "real"), [(20.0, 45.0), (6.0, 20.0)])
+def test_small_difference_between_the_clocks_is_published_as_claimed_and_in_doubt(claim, real):
+    made, size = run(400.0, claim, real_us=real)
+    assert not made.agreement.ok
+    assert size.candidate_us == pytest.approx(claim, rel=0.03)
 
 
 def test_a_sandbox_whose_requests_take_longer_is_believed():
@@ -218,7 +219,7 @@ def test_tuning_is_what_the_candidates_process_says():
 
 @pytest.mark.parametrize(
     ("us", "seconds"),
-    [(5.0, 0.35), (100.0, 0.45), (1000.0, 0.7), (8000.0, 1.0), (50_000.0, 2.5)],
+    [(5.0, 0.3), (100.0, 0.35), (1000.0, 0.7), (8000.0, 1.0), (50_000.0, 2.5)],
 )
 def test_a_size_takes_no_longer_than_its_budget(us, seconds):
     made, _ = run(us, us)
@@ -246,76 +247,8 @@ def test_plan_of_short_and_of_long_calls():
 
 def test_device_is_kept_busy_until_a_slow_host_has_enqueued_the_block():
     plan = planned(5.0, 400.0, 100.0, most=1000)
-    assert plan.stall * 100.0 >= plan.calls * (SLOW * 400.0 - 105.0)
+    assert plan.stall * 100.0 >= 2 * plan.calls * (400.0 - 105.0)
     assert planned(500.0, 40.0, 100.0, most=1000).stall * 100.0 < 500.0
-
-
-def test_wrapper_of_milliseconds_has_fewer_calls_and_not_few():
-    plan = planned(5.0, 1500.0, 100.0, most=1000)
-    assert FEW_CALLS <= plan.calls < MOST_CALLS
-    assert plan.stall * 100.0 >= plan.calls * (SLOW * 1500.0 - 105.0)
-    assert planned(5.0, 1e6, 100.0, most=1000).calls == FEW_CALLS
-
-
-LAUNCH_BOUND = [(5.0, 25.0), (8.0, 46.0), (16.0, 163.0), (16.0, 900.0), (90.0, 190.0)]
-"""Microseconds on the device and on the host, as wrappers of one to five launches took them on the H200, and a very slow one."""
-
-
-@pytest.mark.parametrize(("us", "host_us"), LAUNCH_BOUND)
-@pytest.mark.parametrize("slower", [0.8, 1.7])
-def test_wrapper_that_takes_the_host_longer_than_its_kernels_is_believed(us, host_us, slower):
-    clock = Clock()
-    candidate = Enqueuing(clock, us, host_us=host_us, slower=slower, drift=0.1, request_us=90.0, rng=random.Random(3))
-    made = contest(Enqueuing(clock, 5.0, host_us=8.0), candidate)
-    size = made.run("n", 30.0)
-    assert size.candidate_us == pytest.approx(us, rel=0.02)
-    assert size.warm["candidate_us"] == pytest.approx(us, rel=0.02)
-    for agreement in (made.agreement, made.warm_agreement, made.sealed_agreement):
-        assert not agreement.far
-    assert made.agreement.ok
-    assert made.fresh == 1.0
-    assert made.slowed() < 1.05
-
-
-def test_honest_launch_bound_times_are_not_raised():
-    """A host that is slower than it was, by chance. The ladder raises what three contests in a row do, so less than 1 in 10 will do
-    for 1 in 1000 sizes; before stalls allowed for such hosts it was every fourth contest.
-    """
-    raised = 0
-    for seed in range(60):
-        clock, rng = Clock(), random.Random(seed)
-        baseline = Enqueuing(clock, 5.0, host_us=8.0, drift=0.25, jitter_us=40.0, rng=rng)
-        candidate = Enqueuing(clock, 16.0, host_us=110.0, slower=rng.uniform(0.8, 1.6), drift=0.1, jitter_us=40.0, rng=rng)
-        made = Contest({"baseline": baseline, "candidate": candidate}, lambda *_: None, rng, 100.0, 64 << 30, None, clock)
-        made.run("n", 30.0)
-        raised += not made.agreement.ok
-    assert raised <= 1
-
-
-@pytest.mark.parametrize("slower", [1.0, 2.5])
-@pytest.mark.parametrize(("us", "host_us"), [(5.0, 25.0), (20.0, 60.0), (400.0, 25.0)])
-def test_wrapper_that_waits_for_the_device_is_accused_of_nothing(us, host_us, slower):
-    clock = Clock()
-    candidate = Enqueuing(clock, us, host_us=host_us, slower=slower, waits=True, request_us=90.0, rng=random.Random(3))
-    made = contest(Enqueuing(clock, 5.0, host_us=8.0), candidate)
-    size = made.run("n", 30.0)
-    assert not any(agreement.far for agreement in (made.agreement, made.warm_agreement, made.sealed_agreement))
-    assert made.fresh == 1.0
-    assert size.candidate_us < made.agreement.claim + 100.0
-
-
-def test_liar_behind_a_slow_wrapper_is_seen():
-    clock = Clock()
-    made = contest(Enqueuing(clock, 100.0, host_us=8.0), Enqueuing(clock, 16.0, real_us=100.0, host_us=160.0, rng=random.Random(3)))
-    assert made.run("n", 30.0).candidate_us > 80.0
-
-
-@pytest.mark.parametrize("host_us", [5_000.0, 1e6])
-def test_liar_who_says_that_his_host_is_slow_is_seen(host_us):
-    clock = Clock()
-    side = Enqueuing(clock, 10.0, real_us=60.0, rng=random.Random(3))
-    made = contest(Enqueuing(clock, 50.0), lambda request: side(request) | {"loop_us": host_us})
-    assert made.run("n", 30.0).candidate_us > 40.0
 
 
 def test_time_that_is_up_ends_a_size_early():
