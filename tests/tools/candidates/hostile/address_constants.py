@@ -2,6 +2,7 @@
 
 Row: 1 (torch behind a decorative kernel, on a seeming constant).
 Expected: not_triton at adversarial.
+Expected on a GPU: not_triton or timeout at adversarial or compile.
 Naive: passes.
 """
 import torch
