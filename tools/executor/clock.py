@@ -12,7 +12,9 @@ from typing import Any
 import torch
 
 from tools.executor.arguments import nbytes, tensors_in
+from tools.executor.channel import Message
 from tools.executor.unwritten import Poison
+from tools.executor.wire import Region
 
 RESOLUTION = "device events (resolution about 0.5 us)"
 PLACES = 32
@@ -38,6 +40,18 @@ class Place:
 
     call: Callable[[], Any]
     buffers: list[torch.Tensor]
+
+
+def bringing(region: Region, sent: Message) -> Callable[[Place], None]:
+    """Puts the values of one call, which lie in shared memory, into a place."""
+    nodes = [*sent["args"], *sent["kwargs"].values()]
+
+    def bring(place: Place) -> None:
+        free = iter(place.buffers)
+        for node in nodes:
+            region.read(node, lambda flat: next(free).copy_(flat))
+
+    return bring
 
 
 @dataclass

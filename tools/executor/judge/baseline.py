@@ -13,10 +13,10 @@ from benchmark.task import Arguments, Task
 from tools import platforms, roofline
 from tools.executor.arguments import bind, memory_of, nbytes, tensors_in
 from tools.executor.channel import Message
-from tools.executor.clock import Bench, Place, places_for
+from tools.executor.clock import Bench, Place, bringing, places_for
 from tools.executor.judge import peaks
 from tools.executor.judge.truths import Truths
-from tools.executor.wire import Node, Region
+from tools.executor.wire import Region
 from tools.platforms import clocks
 
 COMPILED = 16
@@ -106,7 +106,7 @@ class TimedBaseline:
     def sealed(self, request: Message, fds: list[int]) -> Message:
         """What the sandbox does with the same values. The results are carried off to where it cannot read them."""
         assert self.baseline is not None
-        bring = [partial(self._bring, [*sent["args"], *sent["kwargs"].values()]) for sent in request["sets"]]
+        bring = [bringing(self.judge.sending, sent) for sent in request["sets"]]
         self.baseline.bench.places = self.baseline.eager
         block, _ = self.baseline.bench.sealed(bring, self._carried_off, request["stall"])
         return vars(block)
@@ -115,11 +115,6 @@ class TimedBaseline:
         assert self.baseline is not None
         after = place.buffers if self.baseline.bench.mutates else []
         return [tensor.clone() for tensor in (*tensors_in(result), *after)]
-
-    def _bring(self, nodes: list[Node], place: Place) -> None:
-        free = iter(place.buffers)
-        for node in nodes:
-            self.judge.sending.read(node, lambda flat: next(free).copy_(flat))
 
     def time(self, request: Message, fds: list[int]) -> Message:
         assert self.baseline is not None

@@ -1,7 +1,6 @@
 """Inside the sandbox: the candidate's calls that are timed, one size at a time."""
 
 import time
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -9,8 +8,7 @@ from triton.runtime.autotuner import Autotuner
 
 from tools.executor.arguments import tensors_in
 from tools.executor.channel import Message
-from tools.executor.clock import Bench, Place, places_for
-from tools.executor.wire import Node
+from tools.executor.clock import Bench, Place, bringing, places_for
 
 if TYPE_CHECKING:
     from tools.executor.sandbox.sandbox import Sandbox
@@ -55,16 +53,11 @@ class TimedCalls:
 
     def do_sealed(self, request: Message) -> Message:
         """Calls on values that come with the request, one set for each; the results are in the shared memory before the answer."""
-        bring = [partial(self._bring, [*sent["args"], *sent["kwargs"].values()]) for sent in request["sets"]]
+        bring = [bringing(self.sandbox.inputs, sent) for sent in request["sets"]]
         self.sandbox.outputs.clear()
         block, given = self.bench.sealed(bring, self._put, request["stall"])
         self.sandbox.outputs.settle()
         return vars(block) | {"given": given}
-
-    def _bring(self, nodes: list[Node], place: Place) -> None:
-        free = iter(place.buffers)
-        for node in nodes:
-            self.sandbox.inputs.read(node, lambda flat: next(free).copy_(flat))
 
     def _put(self, place: Place, result: Any) -> Message:
         after = list(tensors_in(self._laid_out(place.buffers))) if self.bench.mutates else []

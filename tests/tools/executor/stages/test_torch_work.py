@@ -114,7 +114,11 @@ def test_a_row_that_was_told_counts_though_the_answer_leaves_it_out():
 
 @given(JUNK, JUNK, JUNK, JUNK)
 def test_forged_rows_do_no_harm(rows, unseen, tables, told):
-    judged(rows, unseen=unseen, tables=tables, told=told).summary()
+    for row in judged(rows, unseen=unseen, tables=tables, told=told).summary():
+        assert set(row) == {"op", "calls", "elements", "compute"}
+        assert isinstance(row["op"], str)
+        assert row["calls"] >= 0
+        assert row["elements"] >= 0
 
 
 def used(function, *tensors):
