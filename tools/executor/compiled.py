@@ -43,17 +43,23 @@ class CompileCache:
         return data
 
     def put(self, key: str, data: bytes) -> None:
-        if self.folder is None or not 0 < len(data) <= MOST_BYTES:
-            return
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=self.folder, delete=False) as file:
-            file.write(data)
-        Path(file.name).replace(self.folder / key)
-        self._evict()
+        """Keeps `data` where there is room and a folder that may be written: a full disk costs time, not a verdict."""
+        if self.folder is not None and 0 < len(data) <= MOST_BYTES:
+            with contextlib.suppress(OSError):
+                self._write(self.folder, key, data)
+                self._evict(self.folder)
 
-    def _evict(self) -> None:
-        assert self.folder is not None
-        files = sorted(((e.stat().st_mtime, e.stat().st_size, e.path) for e in os.scandir(self.folder)), reverse=True)
+    def _write(self, folder: Path, key: str, data: bytes) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=folder) as file:
+            file.write(data)
+            file.flush()
+            # A file that is whole gets its name at once; one that is not goes with the block.
+            with contextlib.suppress(FileExistsError):
+                os.link(file.name, folder / key)
+
+    def _evict(self, folder: Path) -> None:
+        files = sorted(((e.stat().st_mtime, e.stat().st_size, e.path) for e in os.scandir(folder)), reverse=True)
         total = 0
         for _, size, path in files:
             total += size

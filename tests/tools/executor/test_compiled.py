@@ -2,6 +2,8 @@
 
 import asyncio
 import os
+import resource
+import signal
 from pathlib import Path
 
 import pytest
@@ -92,3 +94,24 @@ def test_nothing_is_kept_without_a_folder():
     cache = CompileCache(None)
     cache.put("k", b"data")
     assert cache.get("k") is None
+
+
+def test_folder_that_cannot_be_written_costs_nothing(tmp_path):
+    (tmp_path / "file").write_text("no folder")
+    for folder in (tmp_path / "file", Path("/proc/nowhere")):
+        cache = CompileCache(folder)
+        cache.put("k", b"data")
+        assert cache.get("k") is None
+
+
+def test_disk_that_is_full_leaves_no_part_of_a_file(tmp_path):
+    cache = CompileCache(tmp_path)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
+    try:
+        cache.put("k", bytes(1 << 20))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert list(tmp_path.iterdir()) == []
