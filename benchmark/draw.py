@@ -87,6 +87,11 @@ def offset(tensor: Tensor, by: int = 3) -> Tensor:
     return buffer[by:].view(tensor.shape)
 
 
+def without(tensor: Tensor, axis: int, *indices: int) -> Tensor:
+    """`tensor` with zeros at the indices of an axis."""
+    return tensor.index_fill(axis, torch.tensor(indices, device=tensor.device), 0)
+
+
 def move(value: Any, device: str) -> Any:
     """`value` (arguments, a list or a tensor) on `device`; views keep strides, offset and gaps."""
     if isinstance(value, dict):

@@ -63,6 +63,8 @@ def lint(task: Task, seed: int = 0) -> Finding:
     names = [case.name for case in (*task.cases, *task.timing)]
     finding.faults += [f"two cases are named {name!r}" for name, count in Counter(names).items() if count > 1]
     for case in task.cases:
+        if case.device_only:
+            continue
         try_case(finding, Trial(task, case, seed))
     judge(finding)
     return finding

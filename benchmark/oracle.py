@@ -12,9 +12,9 @@ def compute(task: Task, arguments: Arguments) -> Oracle:
     exact, own = upcast(arguments), copied(arguments)
     # Before the reference runs: it may write its arguments, and a second fp64 copy of large ones would not fit.
     magnitude = tuple(flattened(task.magnitude(**exact))) if task.magnitude else ()
-    result = task.reference(**exact)
-    expected = outputs(task, result, exact)
-    honest = outputs(task, (task.honest or task.reference)(**own), own)
+    expected = outputs(task, (task.truth or task.reference)(**exact), exact)
+    result = (task.honest or task.reference)(**own)
+    honest = outputs(task, result, own)
     return Oracle(expected, honest, magnitude, isinstance(result, list | tuple | dict))
 
 
@@ -24,7 +24,7 @@ def outputs(task: Task, result: Any, arguments: Arguments) -> tuple[torch.Tensor
     A returned argument counts once, so that an in-place operator may return it or nothing. Raises TypeError for
     a return value that holds anything but tensors.
     """
-    written = [arguments[name] for name in task.contract.mutates]
+    written = [arguments[name] for name in task.contract.written(arguments)]
     returned = [tensor for tensor in flattened(result) if not any(tensor is argument for argument in written)]
     return (*returned, *written)
 

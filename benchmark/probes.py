@@ -96,7 +96,8 @@ def written(task: Task, arguments: Arguments, call: Callable[..., Any]) -> list[
     """Tensor arguments that `call` writes although the contract does not say so."""
     own = oracle.copied(arguments)
     call(**own)
-    tensors = [name for name, value in own.items() if isinstance(value, torch.Tensor) and name not in task.contract.mutates]
+    allowed = task.contract.written(arguments)
+    tensors = [name for name, value in own.items() if isinstance(value, torch.Tensor) and name not in allowed]
     return [name for name in tensors if not oracle.identical(own[name], arguments[name])]
 
 

@@ -25,6 +25,8 @@ class Case:
     make: Callable[[Draw], Arguments]
     held_out: bool = False
     """Never shown in a prompt or in feedback."""
+    device_only: bool = False
+    """Too large for anything but a real device: its inputs are drawn there, and no interpreter runs it."""
 
     def arguments(self, task_id: str, seed: int, device: str = "cpu") -> Arguments:
         """Inputs on `device`; the same (task, case, seed) gives the same values on devices of one kind."""
@@ -45,6 +47,11 @@ def hidden(makers: dict[str, Maker]) -> tuple[Case, ...]:
     return tuple(Case(name, make, held_out=True) for name, make in makers.items())
 
 
+def on_device(makers: dict[str, Maker]) -> tuple[Case, ...]:
+    """Correctness cases by name that only a real device is given."""
+    return tuple(Case(name, make, device_only=True) for name, make in makers.items())
+
+
 def timed(make: Callable[..., Arguments], sizes: Iterable[tuple[int, ...]]) -> tuple[Case, ...]:
     """A timing case `make(draw, *size)` for each size."""
 
@@ -62,11 +69,21 @@ class Contract:
     accumulate: str = "float32"
     """The dtype in which sums are to be accumulated."""
     mutates: tuple[str, ...] = ()
-    """Parameters that the operator writes; every other argument must be left as it was."""
+    """Parameters that the operator writes, as `name` (where the case gives a tensor for it) or as `name if flag` (where the case
+    gives a true `flag` as well); every other argument must be left as it was."""
     tf32: bool = False
     """Whether TF32 products count as fp32."""
+    random: bool = False
+    """Each call draws anew: two calls on the same arguments must differ, and the checker looks at distributions."""
     notes: tuple[str, ...] = ()
     """Further clauses, one sentence each: rounding, scale axis, clamp, NaN rules, ties."""
+
+    def written(self, arguments: Arguments) -> tuple[str, ...]:
+        """The parameters that a call with these arguments writes."""
+        clauses = (clause.partition(" if ") for clause in self.mutates)
+        return tuple(
+            name for name, _, flag in clauses if isinstance(arguments.get(name), torch.Tensor) and (not flag or arguments.get(flag))
+        )
 
 
 @dataclass(frozen=True)
@@ -84,6 +101,9 @@ class Task:
     """The function's name in a candidate; `kernel_function` is accepted too. Defaults to the last part of the id."""
     honest: Callable[..., Any] | None = None
     """The honest same-dtype computation whose error sets the budget, where it is not `reference` itself."""
+    truth: Callable[..., Any] | None = None
+    """What the checker compares with, called like `reference` on fp64 arguments, where that is not the reference's own result:
+    the values before dropout, say."""
     magnitude: Callable[..., Any] | None = None
     """Called like `reference`: the sum of the absolute terms of each output (|a| @ |b| for a dot product). Rounding
     of the accumulation dtype is allowed in proportion to it."""
@@ -113,13 +133,14 @@ class Task:
     @cached_property
     def sha(self) -> str:
         """Digest of everything that a verdict depends on: functions, contract, checkers, and the cases' very values."""
-        functions = (self.reference, self.honest, self.magnitude)
+        functions = (self.reference, self.honest, self.truth, self.magnitude)
         sources = [source.complete(function) if function else "" for function in functions]
         parts = [self.id, self.entry_name, repr(self.contract), source.judges(), *sources]
         digest = hashlib.sha256("\0".join(parts).encode())
         for case in (*self.cases, *self.timing):
             # Timed inputs are large: their shapes, dtypes and strides stand for them.
-            arguments = case.arguments(self.id, 0, "meta" if case in self.timing else "cpu")
+            large = case.device_only or case in self.timing
+            arguments = case.arguments(self.id, 0, "meta" if large else "cpu")
             digest.update(json.dumps([case.name, case.held_out]).encode())
             _feed(digest, arguments)
         return digest.hexdigest()[:16]

@@ -62,7 +62,7 @@ def minimal(task: Task, arguments: Arguments) -> Work | None:
     except (RuntimeError, ValueError, TypeError):
         return None
     inputs = {id(tensor): tensor for tensor in tensors(arguments)}
-    written = [arguments[name] for name in task.contract.mutates]
+    written = [arguments[name] for name in task.contract.written(arguments)]
     returned = [*tensors(result), *tensors(written)]
     new = {tensor.untyped_storage()._cdata: tensor for tensor in returned if not _is_view(tensor, inputs) or id(tensor) in _ids(written)}
     needed = _needed(operations, returned)

@@ -39,7 +39,7 @@ def test_categories_names_and_sources_narrow_the_selection() -> None:
     assert names(category="Reduce") == ["sum", "argmax"]
     assert names(category=["Loss", "Fusion"]) == ["cross_entropy", "fused_add_gelu"]
     assert names(tasks=["quick/softmax", "add"]) == ["add", "softmax"]
-    assert names(source="torch.nn.functional") == ["silu", "layer_norm", "rms_norm"]
+    assert names(source="torch.nn.functional") == ["gelu", "silu", "layer_norm", "rms_norm", "cross_entropy"]
     assert names(category="Reduce", tasks="sum") == ["sum"]
 
 

@@ -77,7 +77,8 @@ class Judge:
             self._task = suites.find(request["task"])
         if self.task.sha != request["sha"]:
             return _invalid(f"the executor finds another version of task {self.task.id} than the one asked for")
-        cases = [{"name": c.name, "held_out": c.held_out} for c in self.task.cases]
+        simulated = request["device"] == "cpu"
+        cases = [{"name": c.name, "held_out": c.held_out} for c in self.task.cases if not (simulated and c.device_only)]
         timing = [{"name": c.name, "held_out": c.held_out} for c in self.task.timing]
         mutates = bool(self.task.contract.mutates)
         return {"cases": cases, "timing": timing, "entry": self.task.entry_name, "mutates": mutates}
@@ -136,7 +137,7 @@ class Judge:
                 continue
             number, other = entry.get("number"), entry.get("with")
             name = names[number] if other == "input" and type(number) is int and 0 <= number < len(names) else ""
-            if name not in self.task.contract.mutates:
+            if name not in self.task.contract.written(self.truths.arguments(self.task, case, seed)):
                 where = {"input": f"its input {name}", "output": "another output"}.get(str(other), "the result of an earlier call")
                 return f"an output shares memory with {where}"
         return None
@@ -178,7 +179,7 @@ class Judge:
 
     def _mutated(self, sent: Arguments, after: Arguments) -> str | None:
         for name, value in after.items():
-            if name in self.task.contract.mutates or name not in sent:
+            if name in self.task.contract.written(sent) or name not in sent:
                 continue
             for old, new in zip(tensors_in(sent[name]), tensors_in(value), strict=True):
                 if new is None or old.shape != new.shape or old.dtype != new.dtype or not same_bytes(old, new.to(old.device)):

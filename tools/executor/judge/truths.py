@@ -52,10 +52,10 @@ class Truths:
         """Inputs of a case; a few are kept, for nobody writes to them."""
         key = (task.sha, case, seed)
         if key not in self.drawn:
-            # Timed inputs are large: they are drawn where they are used.
-            timed = any(c.name == case for c in task.timing)
+            # They are drawn where they are used.
+            large = task.case(case).device_only or any(c.name == case for c in task.timing)
             with blamed():
-                self.drawn[key] = task.case(case).arguments(task.id, seed, self.device if timed else "cpu")
+                self.drawn[key] = task.case(case).arguments(task.id, seed, self.device if large else "cpu")
             if len(self.drawn) > DRAWN:
                 self.drawn.popitem(last=False)
         return self.drawn[key]

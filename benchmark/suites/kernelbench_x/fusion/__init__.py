@@ -1,0 +1,5 @@
+"""Fusion of KernelBench-X."""
+
+from benchmark.suites.kernelbench_x.fusion import pointwise
+
+TASKS = (*pointwise.TASKS,)

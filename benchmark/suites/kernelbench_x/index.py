@@ -1,0 +1,5 @@
+"""Index of KernelBench-X."""
+
+from benchmark.task import Task
+
+TASKS: tuple[Task, ...] = ()

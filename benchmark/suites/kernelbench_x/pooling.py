@@ -1,0 +1,5 @@
+"""Pooling of KernelBench-X."""
+
+from benchmark.task import Task
+
+TASKS: tuple[Task, ...] = ()
