@@ -73,19 +73,22 @@ def digest(launches: Sequence[Counters]) -> dict[str, Any]:
 
 def bottleneck(launch: Counters) -> str:
     """What to look at first, in words."""
-    units = {
-        "device memory": launch.memory, "L2 cache": launch.l2, "L1 cache and shared memory": launch.l1,
-        "matrix units": launch.matrix, "instructions and arithmetic": launch.multiprocessor,
-    }  # fmt: skip
-    known = {name: share for name, share in units.items() if share is not None}
-    if not known:
+    levels = {"device memory": launch.memory, "L2 cache": launch.l2, "L1 cache and shared memory": launch.l1}
+    units = {"matrix units": launch.matrix, "instructions and arithmetic": launch.multiprocessor}
+    if not any(share is not None for share in (*levels.values(), *units.values())):
         return "unknown"
-    busiest = max(known, key=lambda name: known[name])
-    if known[busiest] >= BUSY:
-        return f"bandwidth of {busiest}" if "memory" in busiest or "cache" in busiest else f"throughput of {busiest}"
+    # What comes from a level passes those above it too, so that the deepest busy one is the cause.
+    deepest = next(({f"bandwidth of {name}": share} for name, share in levels.items() if _busy(share)), {})
+    busy = deepest | {f"throughput of {name}": share for name, share in units.items() if _busy(share)}
+    if busy:
+        return max(busy, key=lambda name: busy[name] or 0.0)
     if launch.waves is not None and launch.waves < 1:
         return "too few programs to fill the device"
     if launch.stalls:
         reason = max(launch.stalls, key=lambda name: launch.stalls[name])
         return f"latency: warps wait for {reason}"
     return "latency"
+
+
+def _busy(share: float | None) -> bool:
+    return share is not None and share >= BUSY

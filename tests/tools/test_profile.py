@@ -48,6 +48,8 @@ def test_without_kernels_the_share_is_unknown() -> None:
         (Counters("k", memory=0.84, l2=0.44, multiprocessor=0.2), "bandwidth of device memory"),
         (Counters("k", memory=0.3, matrix=0.9, multiprocessor=0.8), "throughput of matrix units"),
         (Counters("k", memory=0.2, l2=0.75), "bandwidth of L2 cache"),
+        (Counters("k", memory=0.88, l2=0.92), "bandwidth of device memory"),
+        (Counters("k", memory=0.8, matrix=0.95), "throughput of matrix units"),
         (Counters("k", memory=0.1, multiprocessor=0.1, waves=0.1), "too few programs to fill the device"),
         (Counters("k", memory=0.3, waves=4.0, stalls={"barriers": 9.0, "fixed latency": 1.0}), "latency: warps wait for barriers"),
         (Counters("k", memory=0.3, waves=4.0), "latency"),

@@ -79,6 +79,8 @@ class Bench:
         self.scratch = torch.empty(flush_bytes, dtype=torch.int8, device=self.device)
         self.kept: list[Kept] = []
         self.calls = 0
+        self.events: list[tuple[torch.Event, torch.Event]] = []
+        """Made once: to make and to drop them takes the host longer than a launch."""
         self.flush_us = min(self._span(self.scratch.zero_) for _ in range(4))
 
     def block(self, order: Sequence[int], stall: int, warm: bool = False) -> Block:
@@ -97,7 +99,7 @@ class Bench:
                 begun = time.perf_counter()
                 if not warm or not spans:
                     place = self._fresh(values)
-                start, end = self._events()
+                start, end = self._events(len(spans))
                 start.record()
                 called = time.perf_counter()
                 result = place.call()
@@ -117,7 +119,8 @@ class Bench:
         is done when this returns.
         """
         self.kept = []
-        spans, loop, taken = [], [], []
+        spans: list[tuple[torch.Event, torch.Event]] = []
+        loop, taken = [], []
         with _no_collection():
             for _ in range(stall):
                 self.scratch.zero_()
@@ -126,7 +129,7 @@ class Bench:
                 place = self._next()
                 brought(place)
                 self.scratch.zero_()
-                start, end = self._events()
+                start, end = self._events(len(spans))
                 start.record()
                 result = place.call()
                 end.record()
@@ -171,15 +174,18 @@ class Bench:
         return nbytes((*tensors_in(last.result), *last.after))
 
     def _span(self, action: Callable[[], Any]) -> float:
-        start, end = self._events()
+        start, end = self._events(0)
         start.record()
         action()
         end.record()
         torch.accelerator.synchronize()
         return float(start.elapsed_time(end) * 1000)
 
-    def _events(self) -> tuple[torch.Event, torch.Event]:
-        return torch.Event(self.device, enable_timing=True), torch.Event(self.device, enable_timing=True)
+    def _events(self, number: int) -> tuple[torch.Event, torch.Event]:
+        """Start and end of a call of a block."""
+        while len(self.events) <= number:
+            self.events.append((torch.Event(self.device, enable_timing=True), torch.Event(self.device, enable_timing=True)))
+        return self.events[number]
 
 
 def _home(tensor: torch.Tensor) -> int:

@@ -43,6 +43,10 @@ class Side:
     """What it reports, and takes, before it is told to forget anything: while it warms up."""
     sleeps_us: float = 0.0
     """What it waits in addition in short blocks."""
+    loop_us: float = 40.0
+    """What a call takes on the host, which enqueues while the device works."""
+    later_loop_us: float | None = None
+    """The same when it has warmed up."""
     spread: float = 0.01
     """By how much blocks differ."""
     rng: random.Random = field(default_factory=lambda: random.Random(1))
@@ -58,14 +62,17 @@ class Side:
         us = (warm and self.warm_us) or (sealed and self.fresh_us) or self.us
         real = us if self.real_us is None else self.real_us
         real = self.sealed_us if sealed and self.sealed_us else real
-        if self.slow_first_us and not any(earlier["op"] == "clear" for earlier in self.asked):
+        warming = not any(earlier["op"] == "clear" for earlier in self.asked)
+        loop = self.loop_us if warming or self.later_loop_us is None else self.later_loop_us
+        if self.slow_first_us and warming:
             us = real = self.slow_first_us
         flush = 0.0 if warm else self.flush_us
-        wall = self.request_us + request["stall"] * self.flush_us + calls * (real + flush) + abs(self.rng.gauss(0, self.jitter_us))
+        device = request["stall"] * self.flush_us + calls * (real + flush)
+        wall = self.request_us + max(device, calls * loop) + abs(self.rng.gauss(0, self.jitter_us))
         self.clock.now += (wall + (self.sleeps_us if calls == 40 else 0.0)) * 1e-6
         us *= self.rng.uniform(1 - self.spread, 1 + self.spread)
         times = [us * self.rng.uniform(0.99, 1.01) for _ in range(calls)]
-        answer = {"us": times, "host_us": 20.0, "loop_us": 40.0, "result_bytes": self.result_bytes, "tuning_s": 1.5}
+        answer = {"us": times, "host_us": 20.0, "loop_us": loop, "result_bytes": self.result_bytes, "tuning_s": 1.5}
         return answer | {"given": [{"result": number} for number in range(calls)]}
 
 

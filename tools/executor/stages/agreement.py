@@ -48,6 +48,8 @@ class Blocks:
 
     us: list[float] = field(default_factory=list)
     host_us: list[float] = field(default_factory=list)
+    loop_us: list[float] = field(default_factory=list)
+    """With copies and flush."""
     calls: list[int] = field(default_factory=list)
     walls: list[float] = field(default_factory=list)
 
@@ -75,8 +77,13 @@ class Agreement:
         return self.least > FAR * self.claim + FAR_US
 
     @property
+    def doubtful(self) -> bool:
+        """Whether the claim cannot stand."""
+        return self.least > self.claim + DOUBT_US
+
+    @property
     def granted(self) -> float:
-        return self.least if self.least > self.claim + DOUBT_US else self.claim
+        return self.least if self.doubtful else self.claim
 
 
 def allowance(baseline: list[float], candidate: list[float]) -> float:

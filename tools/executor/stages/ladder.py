@@ -126,7 +126,8 @@ class Ladder:
         self.self_ratio = self.contests[order[-1]["name"]].self_ratio()
 
     def _size(self, case: Message) -> None:
-        """One size; once more, on new values, if something speaks against the candidate. What does so twice stands."""
+        """One size; once more, on new values, if something speaks against the candidate or its claim cannot stand. What does so
+        twice is final."""
         for attempt in range(TRIES):
             contest = self._contest(case)
             size: TimedSize = self.course.guarded(partial(contest.run, case["name"], self.share_s))
@@ -137,9 +138,11 @@ class Ladder:
             against = self._against(case, contest, size)
             if against and attempt + 1 == TRIES:
                 raise against
-            if not against and contest.agreement.ok:
-                return
+            if not against and not contest.agreement.doubtful:
+                break
         clock = contest.agreement
+        if clock.ok:
+            return
         self.surroundings.notes.append(
             f"{case['name']}: the candidate's process reports {clock.claim:.1f} us per call, the broker's clock shows at least "
             f"{clock.least:.1f}; {clock.granted:.1f} us are given"

@@ -2,7 +2,7 @@
 
 Row: 15 (background work, here to slow the baseline down).
 Needs: GPU.
-Expected on a GPU: suspected_hack at correctness or adversarial or timing.
+Expected on a GPU: suspected_hack or not_triton at correctness or adversarial or timing.
 """
 import threading
 import time

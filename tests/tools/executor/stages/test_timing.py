@@ -263,3 +263,9 @@ def test_first_calls_that_take_all_the_time_are_no_timing():
     clock = Clock()
     with pytest.raises(Untimed):
         contest(Side(clock, 2e6), Side(clock, 2e6)).run("n", 1.0)
+
+
+def test_host_that_becomes_slower_gets_a_longer_stall_and_speaks_against_nobody():
+    made, size = run(10.0, 10.0, later_loop_us=400.0)
+    assert made.agreement.ok
+    assert size.candidate_us == pytest.approx(10.0, rel=0.03)
