@@ -29,12 +29,29 @@ def executor() -> "Iterator[LocalExecutor]":
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow-sample", type=int, help="run at most so many of the slow tests, drawn with --slow-seed")
-    parser.addoption("--slow-seed", type=int, default=0)
+    parser.addoption("--slow-seed", type=int, default=0, help="of this sample, and of what `sampled` tests run by default")
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    spread(config, items)
     sample(config, items)
     skip_without_gpu(items)
+
+
+def spread(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Of a function marked `sampled(count)`, all parameters but so many, drawn with --slow-seed, are slow."""
+    functions: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("sampled"):
+            functions.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for own in functions.values():
+        marker = own[0].get_closest_marker("sampled")
+        assert marker is not None
+        kept = random.Random(config.getoption("--slow-seed")).sample(own, min(marker.args[0], len(own)))
+        for item in own:
+            if item not in kept:
+                item.add_marker(pytest.mark.slow)
 
 
 def sample(config: pytest.Config, items: list[pytest.Item]) -> None:

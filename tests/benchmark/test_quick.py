@@ -6,7 +6,7 @@ import torch
 from benchmark import oracle, suites
 from benchmark.probes import Trial
 from benchmark.task import Case, Task
-from tests.benchmark.alternatives import BY_TASK
+from tests.benchmark.alternatives.quick import BY_TASK
 
 TASKS = suites.load("quick").tasks
 GIB = 2**30

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from benchmark import oracle, suites
 from benchmark.task import Arguments, Check
-from tests.benchmark.alternatives import BY_TASK
+from tests.benchmark.alternatives.quick import BY_TASK
 
 TASK = suites.find("quick/matmul_w8a8")
 

@@ -8,6 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from tests.benchmark.alternatives import Alternative
+
 LOG2E = 1.4426950408889634
 
 
@@ -20,10 +22,10 @@ def sigmoid(x: Tensor) -> Tensor:
 
 
 def one_by_one(x: Tensor, dim: int) -> Tensor:
-    """A sum that adds one element after the other in fp32."""
+    """A sum that adds one element after the other in fp32 or int64."""
     if not x.shape[dim]:
-        return x.sum(dim)
-    return torch.from_numpy(np.asarray(np.take(np.cumsum(x.numpy(), axis=dim, dtype=np.float32), -1, axis=dim)))
+        return x.new_zeros([size for axis, size in enumerate(x.shape) if axis != dim % x.dim()])
+    return torch.from_numpy(np.asarray(np.take(np.cumsum(x.numpy(), axis=dim, dtype=x.numpy().dtype), -1, axis=dim)))
 
 
 def add(input: Tensor, other: Any, alpha: float = 1) -> Tensor:
@@ -43,15 +45,13 @@ def silu(input: Tensor) -> Tensor:
 
 
 def sum(input: Tensor, dim: Any, keepdim: bool = False, dtype: torch.dtype | None = None) -> Tensor:
-    if not input.is_floating_point():
-        return input.sum(dim, keepdim=keepdim)
     axes = sorted(range(input.dim()) if dim is None else [a % input.dim() for a in ([dim] if isinstance(dim, int) else dim)])
-    x = input.float()
+    x = input.float() if input.is_floating_point() else input.long()
     for axis in reversed(axes):
         x = one_by_one(x, axis)
     for axis in axes if keepdim else []:
         x = x.unsqueeze(axis)
-    return x.to(dtype or input.dtype)
+    return x.to(dtype or (input.dtype if input.is_floating_point() else torch.int64))
 
 
 def argmax(input_tensor: Tensor, dim: int | None, keepdim: bool = False) -> Tensor:
@@ -107,14 +107,13 @@ def cross_entropy(input: Tensor, target: Tensor, weight: Any = None, ignore_inde
 
 def matmul(tensor1: Tensor, tensor2: Tensor) -> Tensor:
     """One outer product after the other."""
-    a, b = tensor1.float(), tensor2.float()
-    pairs = [(a[..., k : k + 1], b[..., k : k + 1, :] if b.dim() > 1 else b[k : k + 1]) for k in range(a.shape[-1])]
-    if not pairs:
-        return torch.matmul(tensor1, tensor2)
-    total = torch.matmul(*pairs[0])
-    for left, right in pairs[1:]:
-        total = total + torch.matmul(left, right)
-    return total.to(tensor1.dtype)
+    a = tensor1.float() if tensor1.dim() > 1 else tensor1.float()[None]
+    b = tensor2.float() if tensor2.dim() > 1 else tensor2.float()[:, None]
+    total = torch.zeros(*torch.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1])
+    for k in range(a.shape[-1]):
+        total = total + a[..., k : k + 1] * b[..., k : k + 1, :]
+    total = total if tensor1.dim() > 1 else total.squeeze(-2)
+    return (total if tensor2.dim() > 1 else total.squeeze(-1)).to(tensor1.dtype)
 
 
 def fused_add_gelu(input: Tensor, other: Any, alpha: float = 1, approximate: str = "none") -> Tensor:
@@ -147,3 +146,17 @@ BY_TASK: dict[str, list[Callable[..., Tensor]]] = {
         int8_matmul(lambda top: top / 127, lambda x, s: x * (1 / s), lambda x: torch.floor(x + 0.5)),
     ],
 }  # fmt: skip
+ALTERNATIVES = {
+    "quick/silu": Alternative(silu, without=("aten::silu",)),
+    "quick/layer_norm": Alternative(layer_norm, without=("aten::native_layer_norm",)),
+    "quick/rms_norm": Alternative(rms_norm, without=("aten::rsqrt",)),
+    "add": Alternative(add, without=()),
+    "gelu": Alternative(gelu, without=("aten::gelu",)),
+    "sum": Alternative(sum, without=("aten::sum",)),
+    "argmax": Alternative(argmax, without=("aten::argmax",)),
+    "softmax": Alternative(softmax, without=("aten::_softmax",)),
+    "cross_entropy": Alternative(cross_entropy, without=("aten::_log_softmax",)),
+    "matmul": Alternative(matmul, without=("aten::mm",)),
+    "fused_add_gelu": Alternative(fused_add_gelu, without=("aten::gelu",)),
+    "matmul_w8a8": Alternative(BY_TASK["matmul_w8a8"][1], without=()),
+}
