@@ -14,7 +14,7 @@ JUDGES = ("checkers", "oracle.py", "precision.py")
 
 
 def complete(function: Callable[..., Any]) -> str:
-    """Source of `function`, preceded by the functions of its module that it calls."""
+    """Source of `function`, preceded by the functions of its module, and of our suites, that it calls."""
     found: list[Any] = []
     _collect(function, found)
     return "\n\n\n".join(textwrap.dedent(inspect.getsource(part)).rstrip() for part in reversed(found))
@@ -24,8 +24,12 @@ def _collect(function: Any, found: list[Any]) -> None:
     found.append(function)
     for name in sorted(_names(function.__code__)):
         helper = function.__globals__.get(name)
-        if inspect.isfunction(helper) and helper.__module__ == function.__module__ and helper not in found:
+        if inspect.isfunction(helper) and (helper.__module__ == function.__module__ or _suites(helper)) and helper not in found:
             _collect(helper, found)
+
+
+def _suites(function: Any) -> bool:
+    return bool(function.__module__.startswith("benchmark.suites."))
 
 
 def _names(code: CodeType) -> set[str]:

@@ -1,6 +1,7 @@
 import torch
 
 from benchmark import source
+from benchmark.suites.kernelbench_x._out import into
 
 
 def _inner(x: torch.Tensor) -> torch.Tensor:
@@ -28,6 +29,13 @@ def test_the_text_runs_by_itself() -> None:
     space: dict = {"torch": torch}
     exec(source.complete(reference), space)
     assert space["reference"](torch.tensor(3.0)) == 8
+
+
+def test_helpers_of_the_suites_are_taken_in_from_other_modules() -> None:
+    def call(x: torch.Tensor) -> torch.Tensor:
+        return into(x, None)
+
+    assert "def into(" in source.complete(call)
 
 
 def test_the_judges_have_a_digest() -> None:
