@@ -20,7 +20,7 @@ class Draw:
         self.rng = torch.Generator("cpu" if device == "meta" else device).manual_seed(seed)
 
     def normal(self, *shape: int, dtype: torch.dtype = torch.float32, scale: float = 1.0, shift: float = 0.0) -> Tensor:
-        """Gaussian values with the given standard deviation and mean."""
+        """Gaussian values with the given standard deviation and mean; complex ones have half of the variance in each part."""
         return self._place(shape, dtype, lambda: self._gauss(shape, dtype) * scale + shift)
 
     def uniform(self, *shape: int, low: float = 0.0, high: float = 1.0, dtype: torch.dtype = torch.float32) -> Tensor:
@@ -107,10 +107,10 @@ def move(value: Any, device: str) -> Any:
 
 
 def _drawn_as(dtype: torch.dtype) -> torch.dtype:
-    return torch.float64 if dtype == torch.float64 else torch.float32
+    return dtype if dtype == torch.float64 or dtype.is_complex else torch.float32
 
 
 def _poison(dtype: torch.dtype) -> float | int:
-    if dtype.is_floating_point:
+    if dtype.is_floating_point or dtype.is_complex:
         return float("nan")
     return True if dtype == torch.bool else torch.iinfo(dtype).max

@@ -14,6 +14,8 @@ def eps(dtype: torch.dtype) -> float:
 
 def cut(tensor: torch.Tensor) -> torch.Tensor:
     """`tensor` rounded to the mantissa of the next lower precision, in its own dtype; integers as they are."""
+    if tensor.is_complex():
+        return torch.view_as_complex(cut(torch.view_as_real(tensor)))
     if tensor.dtype not in BITS:
         return tensor
     fraction, exponent = torch.frexp(tensor.double())

@@ -20,7 +20,8 @@ class close:
     The mean is over `axis` (a number, or the name of the argument that holds it; the whole tensor without), and `magnitude`
     is the sum of the absolute terms, where the task gives it. `m` is `slack` times the largest error of the honest
     computation in units of eps, `slack` at least, and at most 3/8 of a step of the next lower precision, which must fail.
-    Integers and booleans must be equal. NaN and infinities must stand where the oracle, rounded to the dtype, has them.
+    Integers and booleans must be equal; complex numbers are compared by their parts (the magnitude is then complex too). NaN and
+    infinities must stand where the oracle, rounded to the dtype, has them.
     """
 
     axis: int | str | None = None
@@ -34,11 +35,12 @@ class close:
         axis = arguments[self.axis] if isinstance(self.axis, str) else self.axis
 
         def one(index: int) -> Check:
-            honest, expected = oracle.honest[index], oracle.expected[index]
+            magnitude = real(oracle.magnitude[index]) if oracle.magnitude else None
+            honest, expected, own = (real(tensor) for tensor in (oracle.honest[index], oracle.expected[index], actual[index]))
             if honest.dtype not in BITS:
-                return equal(expected, actual[index])
-            budget = Budget(expected, honest, oracle.magnitude[index] if oracle.magnitude else None, axis, self)
-            return compare(expected.to(honest.dtype), actual[index], expected, budget.tolerance)
+                return equal(expected, own)
+            budget = Budget(expected, honest, magnitude, axis, self)
+            return compare(expected.to(honest.dtype), own, expected, budget.tolerance)
 
         return each(oracle, actual, one)
 
@@ -79,6 +81,10 @@ class Budget:
 
     def tolerance(self, truth: Tensor, part: Part) -> Tensor:
         return self.multiple * self._unit(truth, part) + self._terms(part)
+
+
+def real(tensor: Tensor) -> Tensor:
+    return torch.view_as_real(tensor.resolve_conj()) if tensor.is_complex() else tensor
 
 
 def typical(expected: Tensor, axis: int | None) -> Tensor:
