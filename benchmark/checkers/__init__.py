@@ -5,8 +5,8 @@ All of them look at the type, the shape and the dtype first, so that nothing is 
 """
 
 from benchmark.checkers.close import close
-from benchmark.checkers.indices import ties
+from benchmark.checkers.indices import nearly_ties, ties
 from benchmark.checkers.int8 import quantised
 from benchmark.checkers.same import exact
 
-__all__ = ["close", "exact", "quantised", "ties"]
+__all__ = ["close", "exact", "nearly_ties", "quantised", "ties"]
