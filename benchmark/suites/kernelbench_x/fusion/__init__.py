@@ -1,5 +1,9 @@
 """Fusion of KernelBench-X."""
 
-from benchmark.suites.kernelbench_x.fusion import pointwise
+from benchmark.suites.kernelbench_x.fusion import convolutions, normed_convolutions, pointwise
 
-TASKS = (*pointwise.TASKS,)
+TASKS = (
+    *convolutions.TASKS,
+    *normed_convolutions.TASKS,
+    *pointwise.TASKS,
+)
