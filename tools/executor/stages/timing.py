@@ -11,7 +11,7 @@ from typing import Any
 from tools.evaluation import TimedSize
 from tools.executor.channel import Malformed, Message
 from tools.executor.clock import RESOLUTION, settled
-from tools.executor.stages.agreement import Agreement, Blocks, allowance, compare, delayed, scaled, sealed
+from tools.executor.stages.agreement import DOUBT_US, Agreement, Blocks, allowance, compare, delayed, scaled, sealed
 from tools.executor.stages.ratios import apart, interval
 
 SETS = 3
@@ -31,8 +31,6 @@ STALL, AHEAD = 1.5, 5
 """The device is kept busy so many times as long as the host would fall behind, and for so many calls more."""
 STALL_US = 60_000.0
 """At most."""
-LONGER = 1.2
-"""A stall that should have been longer by so much is made so, and the blocks are taken again."""
 WARM_US = 10_000.0
 """For longer calls the cache does not matter: they are not timed warm."""
 CHECKED = 3
@@ -47,7 +45,7 @@ FRESH_RATIO, FRESH_US = 1.5, 5.0
 METHOD = (
     f"{RESOLUTION}, calls enqueued ahead so that none waits for the host, up to {PAIRS} block pairs in A B B A order, {SETS} input "
     "sets in random order, addresses in turn, L2 overwritten before each call, median of log ratios; no candidate's time "
-    "below what the broker's own clock around the blocks allows"
+    f"more than {DOUBT_US:g} us below what the broker's own clock around the blocks allows"
 )
 
 Side = Callable[[Message], Message]
@@ -67,12 +65,14 @@ class Plan:
     stall: int
 
 
-def planned(us: float, loop_us: float, flush_us: float, most: int, sides: int = 2, warm: bool = False) -> Plan:
-    """For calls that take `us` on the device and `loop_us` on the host, with copies and flush; of `most` calls the results can be kept."""
-    whole = us if warm else us + flush_us
+def planned(us: Sequence[float], loop_us: float, flush_us: float, most: int, warm: bool = False) -> Plan:
+    """For calls that take `us` on the device, by side, and `loop_us` on the host, with copies and flush; of `most` calls the results can
+    be kept."""
+    between = 0.0 if warm else flush_us
+    whole = max(us) + between
     calls = max(1, min(MOST_CALLS, int(BLOCK_US / whole), most // 2))
-    pairs = max(FEWEST, min(PAIRS, int(SIZE_US / (1.5 * sides * calls * whole))))
-    behind = max(0.0, loop_us - whole) * 2 * calls
+    pairs = max(FEWEST, min(PAIRS, int(SIZE_US / (1.5 * len(us) * calls * whole))))
+    behind = max(0.0, loop_us - min(us) - between) * 2 * calls
     stall = min(STALL * (behind + AHEAD * loop_us), STALL_US)
     return Plan(calls, WARM_PAIRS if warm else pairs, math.ceil(stall / flush_us))
 
@@ -139,8 +139,8 @@ class Contest:
         self.blocks = self._main(deadline)
         self.loop_us = max(self.loop_us, *(statistics.median(blocks.loop_us) for blocks in self.blocks.values()))
         again = self._planned([min(blocks.us) for blocks in self.blocks.values()])
-        if again.calls > 2 * self.plan.calls or again.stall > LONGER * self.plan.stall:
-            # Slow while it warmed up, and fast in blocks so short that the other clock shows little; or the host fell behind.
+        if again.calls > 2 * self.plan.calls or self._behind():
+            # Slow while it warmed up, and fast in blocks so short that the other clock shows little; or the device waited for the host.
             self.plan = again
             self.blocks = self._main(deadline)
         self.agreement = compare(self.blocks["baseline"], self.blocks["candidate"], self.request_us)
@@ -150,6 +150,13 @@ class Contest:
         if self.agreement.granted < WARM_US and self.clock() < deadline:
             size.warm = self._warm(deadline)
         return size
+
+    def _behind(self) -> bool:
+        """Whether a side's host was not done with a long block when the device was."""
+        calls, stall = 2 * self.plan.calls, self.plan.stall * self.flush_us
+        return any(
+            calls * statistics.median(blocks.loop_us) > stall + calls * (min(blocks.us) + self.flush_us) for blocks in self.blocks.values()
+        )
 
     def _main(self, deadline: float) -> dict[str, Blocks]:
         return self._series(tuple(self.sides), self.plan, deadline, checked=self.rng.sample(range(FEWEST), CHECKED))
@@ -235,8 +242,8 @@ class Contest:
         return walls[1:]
 
     def _planned(self, us: Sequence[float]) -> Plan:
-        longest = max((t for t in us if math.isfinite(t)), default=BLOCK_US)
-        return planned(longest, self.loop_us, self.flush_us, self.most, len(self.sides))
+        known = [t if math.isfinite(t) else BLOCK_US for t in us]
+        return planned(known, self.loop_us, self.flush_us, self.most)
 
     def _series(
         self, names: Sequence[str], plan: Plan, deadline: float, warm: bool = False, checked: Iterable[int] = ()
@@ -280,8 +287,8 @@ class Contest:
         """The same with the L2 cache as the last call left it."""
         names = ("baseline", "candidate")
         answers = [self._time(name, [0] * 5, 0, warm=True) for name in names]
-        longest = max(self.blocks[name].median for name in names)
-        plan = planned(longest, max(answer.loop_us for answer in answers), self.flush_us, 2 * MOST_CALLS, warm=True)
+        us = [min(_certain(name, answer.us), self.blocks[name].median) for name, answer in zip(names, answers, strict=True)]
+        plan = planned(us, max(answer.loop_us for answer in answers), self.flush_us, 2 * MOST_CALLS, warm=True)
         found = self._series(names, plan, deadline, warm=True)
         self.warm_agreement = compare(found["baseline"], found["candidate"], self.request_us)
         return self._against(found["baseline"], scaled(found["candidate"].us, self.warm_agreement))
