@@ -1,5 +1,6 @@
 """A function's source together with the helpers it calls: what a digest and a prompt need to be complete."""
 
+import dis
 import hashlib
 import inspect
 import textwrap
@@ -33,8 +34,10 @@ def _suites(function: Any) -> bool:
 
 
 def _names(code: CodeType) -> set[str]:
+    """Names that are looked up in the module: not attributes, `min` of `torch.min`."""
     nested = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
-    return set(code.co_names).union(*(_names(inner) for inner in nested))
+    own = {step.argval for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL"}
+    return own.union(*(_names(inner) for inner in nested))
 
 
 @cache

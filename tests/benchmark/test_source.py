@@ -40,3 +40,14 @@ def test_helpers_of_the_suites_are_taken_in_from_other_modules() -> None:
 
 def test_the_judges_have_a_digest() -> None:
     assert len(source.judges()) == 64
+
+
+def relu(x: torch.Tensor) -> torch.Tensor:
+    return x
+
+
+def test_an_attribute_is_no_helper_of_the_same_name() -> None:
+    def call(x: torch.Tensor) -> torch.Tensor:
+        return torch.relu(x)
+
+    assert "def relu(" not in source.complete(call)
