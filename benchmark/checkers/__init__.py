@@ -8,5 +8,7 @@ from benchmark.checkers.close import close
 from benchmark.checkers.indices import nearly_ties, ties
 from benchmark.checkers.int8 import quantised
 from benchmark.checkers.same import exact
+from benchmark.checkers.samples import binomial, uniform
+from benchmark.checkers.statistical import dropout, dropout_product
 
-__all__ = ["close", "exact", "nearly_ties", "quantised", "ties"]
+__all__ = ["binomial", "close", "dropout", "dropout_product", "exact", "nearly_ties", "quantised", "ties", "uniform"]
