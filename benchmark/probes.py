@@ -21,14 +21,15 @@ class Trial:
     task: Task
     case: Case
     seed: int
+    device: str = "cpu"
 
     @cached_property
     def arguments(self) -> Arguments:
-        return self.case.arguments(self.task.id, self.seed)
+        return self.case.arguments(self.task.id, self.seed, self.device)
 
     @cached_property
     def other_arguments(self) -> Arguments:
-        return self.case.arguments(self.task.id, self.seed + 1)
+        return self.case.arguments(self.task.id, self.seed + 1, self.device)
 
     @cached_property
     def oracle(self) -> Oracle:
@@ -41,7 +42,7 @@ class Trial:
 
     @property
     def tensors(self) -> dict[str, torch.Tensor]:
-        return {name: value for name, value in self.arguments.items() if isinstance(value, torch.Tensor)}
+        return named(self.arguments)
 
     @property
     def float_dtypes(self) -> set[torch.dtype]:
@@ -89,11 +90,31 @@ def influences(trial: Trial) -> Iterator[tuple[str, bool]]:
     """For each tensor argument, whether another value of it alone makes the present result wrong.
 
     Not for places that results are put into (`out`): written arguments that are the same for every seed."""
-    for name in trial.tensors:
-        if name in trial.task.contract.written(trial.arguments) and oracle.identical(trial.tensors[name], trial.other_arguments[name]):
+    others = named(trial.other_arguments)
+    for name, tensor in trial.tensors.items():
+        if name in trial.task.contract.written(trial.arguments) and oracle.identical(tensor, others[name]):
             continue
-        changed = trial.honest({**trial.arguments, name: trial.other_arguments[name]})
+        changed = trial.honest(_replaced(trial.arguments, tensor, others[name]))
         yield name, not trial.same(changed) and not trial.check(changed).ok
+
+
+def named(arguments: Arguments) -> dict[str, torch.Tensor]:
+    """The tensors among arguments by name; those of a list by name and place, as `tensors[0]`."""
+    found = {}
+    for name, value in arguments.items():
+        if isinstance(value, list | tuple):
+            found |= named({f"{name}[{index}]": item for index, item in enumerate(value)})
+        elif isinstance(value, torch.Tensor):
+            found[name] = value
+    return found
+
+
+def _replaced(value: Any, old: torch.Tensor, new: torch.Tensor) -> Any:
+    if isinstance(value, dict):
+        return {name: _replaced(item, old, new) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(_replaced(item, old, new) for item in value)
+    return new if value is old else value
 
 
 def written(task: Task, arguments: Arguments, call: Callable[..., Any]) -> list[str]:
@@ -101,8 +122,10 @@ def written(task: Task, arguments: Arguments, call: Callable[..., Any]) -> list[
     own = oracle.copied(arguments)
     call(**own)
     allowed = task.contract.written(arguments)
-    tensors = [name for name, value in own.items() if isinstance(value, torch.Tensor) and name not in allowed]
-    return [name for name in tensors if not oracle.identical(own[name], arguments[name])]
+    before = named(arguments)
+    return [
+        name for name, tensor in named(own).items() if name.partition("[")[0] not in allowed and not oracle.identical(tensor, before[name])
+    ]
 
 
 def _mean(output: torch.Tensor) -> torch.Tensor:

@@ -1,7 +1,7 @@
 """The suites, imported when they are asked for: naming them costs no torch."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pkgutil import iter_modules
@@ -50,22 +50,19 @@ def find(task_id: str) -> "Task":
 
 
 def select(
-    suite: str,
+    suite: Sequence[str] | str,
     category: Sequence[str] | str | None = None,
     tasks: Sequence[str] | str | None = None,
-    source: str | None = None,
+    source: Sequence[str] | str | None = None,
     limit: int | None = None,
     sample_seed: int | None = None,
 ) -> list["Task"]:
-    """Tasks of a suite in its order. `tasks` are names or ids; `limit` takes the first ones, or with `sample_seed` a random few."""
-    chosen = list(load(suite).tasks)
-    if category:
-        chosen = _keep(chosen, "category", category, [task.category for task in chosen])
-    if source:
-        chosen = _keep(chosen, "source", source, [task.source for task in chosen])
-    if tasks:
-        wanted = [name if "/" in name else f"{suite}/{name}" for name in _listed(tasks)]
-        chosen = _keep(chosen, "task", wanted, [task.id for task in chosen])
+    """Tasks of one suite or several, in their order. `tasks` are names or ids; `limit` takes the first ones, or with `sample_seed`
+    a random few."""
+    chosen = [task for name in _listed(suite) for task in load(name).tasks]
+    chosen = _keep(chosen, "category", category, lambda task: task.category)
+    chosen = _keep(chosen, "source", source, lambda task: task.source)
+    chosen = _keep(chosen, "task", tasks, lambda task: task.name, lambda task: task.id)
     if limit is not None and limit < len(chosen):
         order = range(len(chosen))
         kept = order[:limit] if sample_seed is None else sorted(random.Random(sample_seed).sample(order, limit))
@@ -73,12 +70,15 @@ def select(
     return chosen
 
 
-def _keep(tasks: list["Task"], kind: str, wanted: Sequence[str] | str, values: list[str]) -> list["Task"]:
-    wanted = _listed(wanted)
-    for name in wanted:
+def _keep(tasks: list["Task"], kind: str, wanted: Sequence[str] | str | None, *keys: Callable[["Task"], str]) -> list["Task"]:
+    """Those of which one of the keys is wanted; everything where nothing is asked."""
+    if not wanted:
+        return tasks
+    values = {key(task) for task in tasks for key in keys}
+    for name in _listed(wanted):
         if name not in values:
-            raise unknown(kind, name, set(values))
-    return [task for task, value in zip(tasks, values, strict=True) if value in wanted]
+            raise unknown(kind, name, values)
+    return [task for task in tasks if any(key(task) in _listed(wanted) for key in keys)]
 
 
 def _listed(names: Sequence[str] | str) -> list[str]:

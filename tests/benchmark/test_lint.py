@@ -11,7 +11,7 @@ import torch
 from benchmark import lint, suites
 from benchmark.checkers import close
 from benchmark.probes import Trial, probes
-from benchmark.task import Arguments, Check, Contract, Maker, Oracle, Task, hidden, shown
+from benchmark.task import Arguments, Check, Contract, Maker, Oracle, Task, hidden, shown, timed
 
 
 def task(reference: Callable[..., Any], make: Maker, checker: Any = None, **options: Any) -> Task:
@@ -110,7 +110,7 @@ def test_inputs_are_shown_in_the_outputs_shape_and_dtype() -> None:
 
 def test_the_quick_suite_passes(capsys: pytest.CaptureFixture[str]) -> None:
     assert lint.main(["--suite", "quick"]) == 0
-    assert "0 exemptions, 0 tasks with faults" in capsys.readouterr().out
+    assert "0 tasks with exemptions, 0 tasks with faults" in capsys.readouterr().out
 
 
 def test_a_fault_is_exit_code_3(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -119,7 +119,57 @@ def test_a_fault_is_exit_code_3(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert "input x fails on no case" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("arguments", [["--suite", "quik"], ["--task", "quick/gelo"], ["--task", "none.py:f"]])
+def test_what_a_reference_raises_is_a_fault_of_that_case() -> None:
+    def picky(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        if x.shape[0] == 0:
+            raise ValueError("nothing to do\nat all")
+        return sound(x, y)
+
+    made = task(picky, two)
+    found = faults(replace(made, cases=(*made.cases, *shown({"empty": lambda d: {"x": d.normal(0, 3), "y": d.normal(0, 3)}}))))
+    assert found == ["empty: ValueError: nothing to do"]
+
+
+def test_each_tensor_of_a_list_must_count() -> None:
+    made = task(lambda x: x[0] * torch.sigmoid(x[0]) + x[1], lambda d: {"x": [d.normal(5, 32), d.normal(5, 32), d.normal(5, 32)]})
+    assert faults(made) == ["the output does not vary with x[2]"]
+
+
+def test_a_written_tensor_of_a_list_is_caught() -> None:
+    assert "a: the reference writes x[1], which the contract does not say" in faults(
+        task(lambda x: x[1].mul_(x[0]) * 1, lambda d: {"x": [d.normal(5, 32), d.normal(5, 32)]})
+    )
+
+
+def test_quick_may_have_no_exemption_and_all_suites_forty(capsys: pytest.CaptureFixture[str]) -> None:
+    made = replace(task(lambda x, y: torch.zeros_like(x), two, exempt={"zeros": "it returns zeros"}), id="quick/nothing")
+    assert "no task of quick may be exempt from anything" in faults(made)
+    exempt = lint.Finding("t/op", 4, 2, {"zeros": "it returns zeros"}, ())
+    assert (lint.report([exempt] * 40), lint.report([exempt] * 41)) == (0, 3)
+    assert "exempt: t/op: zeros: it returns zeros" in capsys.readouterr().out
+
+
+def test_timed_sizes_are_looked_at_where_asked() -> None:
+    made = replace(task(sound, two), timing=timed(lambda d, n: {"x": d.normal(n), "y": d.normal(n - 1)}, ((64,),)))
+    assert faults(made) == []
+    assert lint.lint(made, timing=True).faults[0].startswith("time-64: RuntimeError: The size of tensor a (64)")
+
+
+def test_processes_share_the_tasks(capsys: pytest.CaptureFixture[str]) -> None:
+    assert lint.main(["--task", "quick/add", "--task", "quick/sum", "--task", "quick/silu", "--workers", "2"]) == 0
+    rows = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert rows == ["task", "quick/add", "quick/sum", "quick/silu", "3"]
+
+
+def test_a_sample_of_all_suites(capsys: pytest.CaptureFixture[str]) -> None:
+    chosen = [lint.chosen(lint.parser().parse_args(["--limit", "3", "--sample-seed", seed])) for seed in ("1", "1", "2")]
+    assert chosen[0] == chosen[1] != chosen[2]
+    assert len(chosen[0]) == 3
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--suite", "quik"], ["--task", "quick/gelo"], ["--task", "none.py:f"], ["--category", "Redcue"], ["--device", "moon"]]
+)
 def test_a_mistake_is_exit_code_2_and_one_line(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert lint.main(arguments) == 2
     assert capsys.readouterr().err.count("\n") == 1
