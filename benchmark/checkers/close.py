@@ -57,7 +57,7 @@ class Budget:
 
     def __init__(self, expected: Tensor, honest: Tensor, magnitude: Tensor | None, axis: int | None, rule: close):
         self.eps = eps(honest.dtype)
-        self.typical = typical(expected, axis)
+        self.typical = typical(expected, axis, honest.dtype)
         self.magnitude = magnitude
         self.per_term = rule.terms * min(self.eps, eps(torch.float32))
         slack = rule.slack_wide if self.eps <= eps(torch.float32) else rule.slack_half
@@ -87,13 +87,13 @@ def real(tensor: Tensor) -> Tensor:
     return torch.view_as_real(tensor.resolve_conj()) if tensor.is_complex() else tensor
 
 
-def typical(expected: Tensor, axis: int | None) -> Tensor:
-    """mean|expected| over `axis`, or over everything; infinities and NaN count as zero."""
+def typical(expected: Tensor, axis: int | None, dtype: torch.dtype) -> Tensor:
+    """mean|expected| over `axis`, or over everything; NaN, infinities, and what is infinite in `dtype` count as zero."""
     if expected.numel() == 0:
         return expected.new_zeros(1)
     axis = None if axis is None or expected.dim() == 0 else axis % expected.dim()
     sums = [
-        torch.linalg.vector_norm(piece.nan_to_num(0.0, 0.0, 0.0), ord=1, dim=axis, keepdim=axis is not None)
+        torch.linalg.vector_norm(piece.where(piece.to(dtype).isfinite(), 0.0), ord=1, dim=axis, keepdim=axis is not None)
         for piece, _ in pieces(expected)
     ]
     if axis is None:

@@ -210,3 +210,8 @@ def test_an_error_in_a_later_piece_of_a_large_result_is_found() -> None:
 def test_the_repr_is_stable_and_tells_rules_apart() -> None:
     assert repr(close("dim")) == repr(close("dim")) != repr(close())
     assert "0x" not in repr(close())
+
+
+def test_what_the_dtype_cannot_hold_does_not_widen_the_tolerance_of_the_rest() -> None:
+    assert check([1e40, 1.0, 2.0], [INF, 1.0, 2.0]).ok
+    assert not check([1e40, 1.0, 2.0], [INF, 1.001, 2.0]).ok

@@ -1,24 +1,91 @@
-"""Fusion of KernelBench-X."""
+"""Fusion of KernelBench-X: pointwise operators."""
+
+import math
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from benchmark.checkers import close
-from benchmark.draw import offset, strided, transposed
+from benchmark.draw import Draw, offset, strided, transposed
 from benchmark.sizes import POINTS
-from benchmark.task import Contract, Task, hidden, shown, timed
+from benchmark.suites.kernelbench_x._out import into, nothing
+from benchmark.suites.kernelbench_x.fusion._honest import rounded_once
+from benchmark.task import Arguments, Contract, Task, hidden, shown, timed
 
-FP16, BF16 = torch.float16, torch.bfloat16
+FP16, BF16, FP64 = torch.float16, torch.bfloat16, torch.float64
 
 
-def fused_add_gelu(input: Tensor, other: Tensor | float, alpha: float = 1, approximate: str = "none") -> Tensor:
+def fused_add_gelu(
+    input: Tensor, other: Tensor | float, alpha: float = 1, approximate: str = "none", out: Tensor | None = None
+) -> Tensor:
     """`gelu(input + alpha * other)` in one pass; `other` broadcasts, or is a number; `approximate` is "none" (erf) or "tanh"."""
-    return functional.gelu(torch.add(input, other, alpha=alpha), approximate=approximate)
+    return into(functional.gelu(torch.add(input, other, alpha=alpha), approximate=approximate), out)
 
 
-def rounded_add_gelu(input: Tensor, other: Tensor | float, alpha: float = 1, approximate: str = "none") -> Tensor:
-    return functional.gelu(input + other * alpha, approximate=approximate)
+def rounded_add_gelu(
+    input: Tensor, other: Tensor | float, alpha: float = 1, approximate: str = "none", out: Tensor | None = None
+) -> Tensor:
+    return into(functional.gelu(input + other * alpha, approximate=approximate), out)
+
+
+def fused_sub_gelu(
+    input: Tensor, other: Tensor | float, alpha: float = 1, approximate: str = "none", out: Tensor | None = None
+) -> Tensor:
+    """`gelu(input - alpha * other)`; `other` broadcasts against `input`, or is a number.
+
+    `approximate` chooses the form: "none" is `x * Phi(x)` with the Gaussian distribution function (through erf), "tanh" is
+    `0.5 * x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x**3)))`. With `out` the result is written there."""
+    return into(functional.gelu(torch.sub(input, other, alpha=alpha), approximate=approximate), out)
+
+
+def fused_mul_sub(
+    input: Tensor, other_mul: Tensor | float, other_sub: Tensor | float, alpha: float = 1, out: Tensor | None = None
+) -> Tensor:
+    """`input * other_mul - alpha * other_sub`, element by element; both others broadcast against `input`, or are numbers.
+    Integers stay integers. With `out` the result is written there."""
+    return into(input * other_mul - alpha * other_sub, out)
+
+
+def mul_sub_terms(input: Tensor, other_mul: Tensor | float, other_sub: Tensor | float, alpha: float = 1, out: Tensor | None = None) -> Tensor:
+    subtracted = alpha * other_sub
+    return (input * other_mul).abs() + abs(subtracted)
+
+
+def fused_log_tanh(input: Tensor, out: Tensor | None = None) -> Tensor:
+    """`tanh(log(x))` of each element, with the natural logarithm; all elements are positive. It is 1 for infinity.
+    With `out` the result is written there."""
+    return into(torch.tanh(torch.log(input)), out)
+
+
+def fused_relu_sqrt(input: Tensor, inplace: bool = False, out: Tensor | None = None) -> Tensor:
+    """`sqrt(max(x, 0))` of each element. Negative numbers give 0, NaN stays NaN, integers are converted to fp32 first.
+
+    With `inplace` (floating-point inputs only) the result is written into `input`, which is returned; otherwise, with `out`, it
+    is written there."""
+    result = torch.sqrt(torch.relu(input if input.is_floating_point() else input.float()))
+    return into(result, input if inplace else out)
+
+
+def fused_tile_exp(input: Tensor, dims: tuple[int, ...], *, out: Tensor | None = None) -> Tensor:
+    """`exp(tile(input, dims))` with the semantics of torch.tile: axis i of the result is axis i of `input` repeated `dims[i]`
+    times, as a whole. The shorter of `dims` and `input.shape` is preceded by ones. With `out` the result is written there."""
+    return into(torch.exp(torch.tile(input, dims)), out)
+
+
+def fused_cos_signbit(input: Tensor) -> tuple[Tensor, Tensor]:
+    """The pair `(cos(x), signbit(cos(x)))`, element by element. The second one is boolean: true where the cosine is negative."""
+    cosine = torch.cos(input)
+    return cosine, torch.signbit(cosine)
+
+
+def spread(draw: Draw, *shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
+    """Positive numbers of all magnitudes around 1."""
+    return draw.normal(*shape, scale=2).exp().to(dtype)
+
+
+def mul_sub_points(draw: Draw, n: int) -> Arguments:
+    return {"input": draw.normal(n), "other_mul": draw.normal(n), "other_sub": draw.normal(n), "alpha": 0.5}
 
 
 TASKS = (
@@ -45,7 +112,205 @@ TASKS = (
             "offset": lambda d: {"input": offset(d.normal(2, 3, 173)), "other": offset(d.outliers(2, 3, 173), 1), "alpha": -3},
         }),
         timed(lambda d, n: {"input": d.normal(n, dtype=FP16), "other": d.normal(n, dtype=FP16)}, POINTS),
-        Contract(close()),
+        Contract(close(), mutates=("out",)),
         honest=rounded_add_gelu,
+    ),
+    Task(
+        "kernelbench_x/fused_sub_gelu",
+        "Fusion",
+        "fused",
+        fused_sub_gelu,
+        shown({
+            "fp32": lambda d: {"input": d.normal(4099), "other": d.normal(4099)},
+            "fp16-alpha": lambda d: {"input": d.normal(37, 41, dtype=FP16), "other": d.normal(37, 41, dtype=FP16), "alpha": 0.5},
+            "bf16-tanh": lambda d: {"input": d.normal(997, dtype=BF16), "other": d.normal(997, dtype=BF16), "approximate": "tanh"},
+            "tanh-alpha": lambda d: {"input": d.normal(1009), "other": d.normal(1009), "alpha": -2, "approximate": "tanh"},
+            "row": lambda d: {"input": d.normal(17, 31), "other": d.normal(31)},
+            "column": lambda d: {"input": d.normal(23, 19), "other": d.normal(23, 1), "alpha": 3},
+            "number": lambda d: {"input": d.normal(769), "other": -0.75, "alpha": 2},
+            "out": lambda d: {"input": d.normal(13, 59), "other": d.normal(13, 59), "out": nothing(d, 13, 59)},
+            "large": lambda d: {"input": d.normal(769, scale=1e4), "other": d.outliers(769), "approximate": "tanh"},
+            "empty": lambda d: {"input": d.normal(0, 5), "other": d.normal(5)},
+        }) + hidden({
+            "broadcast-both": lambda d: {"input": d.normal(5, 1, 33), "other": d.normal(7, 1), "approximate": "tanh"},
+            "strided-bf16": lambda d: {
+                "input": strided(d.normal(13, 67, dtype=BF16)), "other": transposed(d.normal(13, 67, dtype=BF16)), "alpha": 0.25
+            },
+            "offset-tails": lambda d: {"input": offset(d.uniform(2, 3, 173, low=-5, high=3)), "other": offset(d.normal(2, 3, 173), 1)},
+        }),
+        timed(lambda d, n: {"input": d.normal(n), "other": d.normal(n)}, POINTS),
+        Contract(close(), mutates=("out",), notes=("Halves are computed in float32 and rounded once, at the end.",)),
+        honest=rounded_once(fused_sub_gelu),
+        wrong={
+            "the sum instead": lambda input, other, alpha=1, approximate="none", out=None: (
+                fused_sub_gelu(input, other, -alpha, approximate, out)
+            ),
+            "alpha on the input": lambda input, other, alpha=1, approximate="none", out=None: (
+                fused_sub_gelu(alpha * input, other, 1, approximate, out)
+            ),
+        },
+    ),
+    Task(
+        "kernelbench_x/fused_mul_sub",
+        "Fusion",
+        "fused",
+        fused_mul_sub,
+        shown({
+            "fp32": lambda d: {"input": d.normal(4099), "other_mul": d.normal(4099), "other_sub": d.normal(4099)},
+            "fp16-alpha": lambda d: {
+                "input": d.normal(37, 41, dtype=FP16), "other_mul": d.normal(37, 41, dtype=FP16),
+                "other_sub": d.normal(37, 41, dtype=FP16), "alpha": 0.5,
+            },
+            "bf16": lambda d: {"input": d.normal(997, dtype=BF16), "other_mul": 1.5, "other_sub": d.normal(997, dtype=BF16), "alpha": 3},
+            "numbers": lambda d: {"input": d.normal(1009), "other_mul": -2.5, "other_sub": 0.75, "alpha": -2},
+            "row-and-column": lambda d: {"input": d.normal(17, 31), "other_mul": d.normal(31), "other_sub": d.normal(17, 1), "alpha": 2},
+            "out": lambda d: {"input": d.normal(7, 83), "other_mul": d.normal(7, 83), "other_sub": 1.25, "out": nothing(d, 7, 83)},
+            "transposed": lambda d: {
+                "input": transposed(d.normal(29, 43)), "other_mul": d.normal(29, 43), "other_sub": transposed(d.normal(29, 43))
+            },
+            "large": lambda d: {"input": d.normal(769, scale=1e6), "other_mul": d.outliers(769), "other_sub": d.normal(769, scale=1e6)},
+            "int64": lambda d: {
+                "input": d.integers(-9999, 9999, 1021), "other_mul": d.integers(-99, 99, 1021), "other_sub": d.integers(-999, 999, 1021),
+                "alpha": 3,
+            },
+            "empty": lambda d: {"input": d.normal(0, 5), "other_mul": d.normal(0, 5), "other_sub": 1.0},
+        }) + hidden({
+            "broadcast-all": lambda d: {"input": d.normal(5, 1, 33), "other_mul": d.normal(7, 1), "other_sub": d.normal(2, 5, 7, 1)},
+            "strided-bf16": lambda d: {
+                "input": strided(d.normal(13, 67, dtype=BF16)), "other_mul": strided(d.normal(13, 67, dtype=BF16), 3),
+                "other_sub": d.normal(67, dtype=BF16), "alpha": 0.25,
+            },
+            "offset": lambda d: {"input": offset(d.normal(2, 3, 173)), "other_mul": offset(d.outliers(2, 3, 173), 1), "other_sub": 7.0},
+        }),
+        timed(mul_sub_points, POINTS),
+        Contract(close(), mutates=("out",), notes=("Halves are computed in float32 and rounded once, at the end.",)),
+        honest=rounded_once(fused_mul_sub),
+        magnitude=mul_sub_terms,
+        wrong={
+            "alpha on the product": lambda input, other_mul, other_sub, alpha=1, out=None: (
+                into(alpha * (input * other_mul) - other_sub, out)
+            ),
+            "alpha left out": lambda input, other_mul, other_sub, alpha=1, out=None: into(input * other_mul - other_sub, out),
+        },
+    ),
+    Task(
+        "kernelbench_x/fused_log_tanh",
+        "Fusion",
+        "fused",
+        fused_log_tanh,
+        shown({
+            "fp32": lambda d: {"input": spread(d, 4099)},
+            "fp16": lambda d: {"input": spread(d, 37, 41, dtype=FP16)},
+            "bf16": lambda d: {"input": spread(d, 997, dtype=BF16)},
+            "near-one": lambda d: {"input": 1 + d.normal(769, scale=1e-3)},
+            "transposed": lambda d: {"input": transposed(spread(d, 29, 43))},
+            "out": lambda d: {"input": spread(d, 5, 7, 31), "out": nothing(d, 5, 7, 31)},
+            "wide": lambda d: {"input": d.normal(509, scale=20).exp()},
+            "infinite": lambda d: {"input": spread(d, 127).masked_fill(d.uniform(127) < 0.1, math.inf)},
+            "one": lambda d: {"input": spread(d, 1)},
+            "empty": lambda d: {"input": spread(d, 3, 0)},
+        }) + hidden({
+            "strided-bf16": lambda d: {"input": strided(spread(d, 13, 67, dtype=BF16))},
+            "offset": lambda d: {"input": offset(spread(d, 2, 3, 173))},
+            "tiny": lambda d: {"input": d.uniform(1021, low=0.7, high=1.4) * 1e-38 + d.ties(1021, levels=2)},
+        }),
+        timed(lambda d, n: {"input": d.uniform(n, low=0.1, high=4.0)}, POINTS),
+        Contract(close(), mutates=("out",), notes=("Halves are computed in float32 and rounded once, at the end.",)),
+        honest=rounded_once(fused_log_tanh),
+        wrong={
+            "log of one plus x": lambda input, out=None: into(torch.tanh(torch.log1p(input)), out),
+            "base two": lambda input, out=None: into(torch.tanh(torch.log2(input)), out),
+        },
+    ),
+    Task(
+        "kernelbench_x/fused_relu_sqrt",
+        "Fusion",
+        "fused",
+        fused_relu_sqrt,
+        shown({
+            "fp32": lambda d: {"input": d.normal(4099)},
+            "fp64": lambda d: {"input": d.normal(31, 67, dtype=FP64)},
+            "int64": lambda d: {"input": d.integers(-99, 9999, 1021)},
+            "fp16": lambda d: {"input": d.normal(37, 41, dtype=FP16, scale=10)},
+            "bf16": lambda d: {"input": d.normal(997, dtype=BF16)},
+            "inplace": lambda d: {"input": d.normal(17, 61), "inplace": True},
+            "out": lambda d: {"input": d.normal(13, 59), "out": nothing(d, 13, 59)},
+            "transposed": lambda d: {"input": transposed(d.normal(29, 43))},
+            "nan-and-infinite": lambda d: {
+                "input": d.normal(211).masked_fill(d.uniform(211) < 0.1, math.nan).masked_fill(d.uniform(211) < 0.1, math.inf)
+            },
+            "empty": lambda d: {"input": d.normal(0)},
+        }) + hidden({
+            "small": lambda d: {"input": d.normal(769, scale=1e-30)},
+            "strided-bf16": lambda d: {"input": strided(d.normal(13, 67, dtype=BF16))},
+            "inplace-offset": lambda d: {"input": offset(d.outliers(2, 3, 173)), "inplace": True},
+        }),
+        timed(lambda d, n: {"input": d.normal(n)}, POINTS),
+        Contract(close(), mutates=("out", "input if inplace"), notes=("The sign of a zero is free.",)),
+        wrong={
+            "of the absolute value": lambda input, inplace=False, out=None: (
+                into(torch.sqrt(input.abs().to(input.dtype if input.is_floating_point() else torch.float32)), input if inplace else out)
+            ),
+            "root before relu": lambda input, inplace=False, out=None: (
+                into(torch.relu(torch.sqrt(input if input.is_floating_point() else input.float())), input if inplace else out)
+            ),
+        },
+    ),
+    Task(
+        "kernelbench_x/fused_tile_exp",
+        "Fusion",
+        "fused",
+        fused_tile_exp,
+        shown({
+            "fp32": lambda d: {"input": d.normal(17, 31), "dims": (2, 3)},
+            "fp16": lambda d: {"input": d.normal(37, 11, dtype=FP16), "dims": (1, 4)},
+            "bf16": lambda d: {"input": d.normal(97, dtype=BF16), "dims": (5,)},
+            "more-dims": lambda d: {"input": d.normal(29), "dims": (2, 3, 2)},
+            "fewer-dims": lambda d: {"input": d.normal(3, 5, 17), "dims": (2,)},
+            "transposed": lambda d: {"input": transposed(d.normal(29, 13)), "dims": (3, 2)},
+            "out": lambda d: {"input": d.normal(7, 19), "dims": (2, 2), "out": nothing(d, 14, 38)},
+            "overflow": lambda d: {"input": d.normal(127).masked_fill(d.uniform(127) < 0.1, 100.0), "dims": (3,)},
+            "negative": lambda d: {"input": d.normal(11, 23, shift=-10, scale=0.5), "dims": (2, 1)},
+            "nothing": lambda d: {"input": d.normal(5, 3), "dims": (0, 2)},
+        }) + hidden({
+            "cube": lambda d: {"input": offset(d.normal(3, 5, 7)), "dims": (2, 3, 4)},
+            "strided-bf16": lambda d: {"input": strided(d.normal(13, 29, dtype=BF16)), "dims": (1, 2, 2)},
+            "once": lambda d: {"input": d.normal(509, scale=3), "dims": (1,)},
+        }),
+        timed(lambda d, n: {"input": d.normal(n), "dims": (4,)}, ((1 << 10,), (1 << 16,), (1 << 20,), (1 << 23,))),
+        Contract(close(), mutates=("out",)),
+        wrong={
+            "each element repeated": lambda input, dims, *, out=None: into(
+                torch.exp(input.repeat_interleave(dims[-1], -1).tile((*dims[:-1], 1))), out
+            ),
+        },
+    ),
+    Task(
+        "kernelbench_x/fused_cos_signbit",
+        "Fusion",
+        "fused",
+        fused_cos_signbit,
+        shown({
+            "fp32": lambda d: {"input": d.normal(4099, scale=3)},
+            "fp16": lambda d: {"input": d.normal(37, 41, dtype=FP16, scale=3)},
+            "bf16": lambda d: {"input": d.normal(997, dtype=BF16, scale=3)},
+            "transposed": lambda d: {"input": transposed(d.normal(29, 43, scale=3))},
+            "hundreds": lambda d: {"input": d.normal(769, scale=300)},
+            "large": lambda d: {"input": d.normal(769, scale=1e5)},
+            "small": lambda d: {"input": d.normal(251, scale=1e-5, shift=math.pi)},
+            "nan": lambda d: {"input": d.normal(211).masked_fill(d.uniform(211) < 0.1, math.nan).abs()},
+            "one": lambda d: {"input": d.normal(1, scale=3)},
+            "empty": lambda d: {"input": d.normal(0, 5)},
+        }) + hidden({
+            "outliers": lambda d: {"input": d.outliers(5, 7, 31)},
+            "strided-bf16": lambda d: {"input": strided(d.normal(13, 67, dtype=BF16, scale=3))},
+            "offset": lambda d: {"input": offset(d.uniform(2, 3, 173, low=-20, high=20))},
+        }),
+        timed(lambda d, n: {"input": d.normal(n, scale=3)}, POINTS),
+        Contract(close()),
+        wrong={
+            "sign of the argument": lambda input: (torch.cos(input), torch.signbit(input)),
+            "the sine": lambda input: (torch.sin(input), torch.signbit(torch.sin(input))),
+        },
     ),
 )  # fmt: skip
