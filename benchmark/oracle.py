@@ -4,11 +4,12 @@ from typing import Any
 
 import torch
 
-from benchmark.task import Arguments, Oracle, Task
+from benchmark.task import Arguments, Contract, Oracle, Task
 
 
 def compute(task: Task, arguments: Arguments) -> Oracle:
     """The oracle for `arguments`, which are left as they are. Runs where the arguments lie."""
+    multiply_as(task.contract)
     exact, own = upcast(arguments), copied(arguments)
     # Before the reference runs: it may write its arguments, and a second fp64 copy of large ones would not fit.
     magnitude = tuple(flattened(task.magnitude(**exact))) if task.magnitude else ()
@@ -16,6 +17,12 @@ def compute(task: Task, arguments: Arguments) -> Oracle:
     result = (task.honest or task.reference)(**own)
     honest = outputs(task, result, own)
     return Oracle(expected, honest, magnitude, isinstance(result, list | tuple | dict))
+
+
+def multiply_as(contract: Contract) -> None:
+    """From here on this process multiplies fp32 as fp32, unless the contract lets TF32 count. Torch's default for convolutions is TF32."""
+    torch.set_float32_matmul_precision("high" if contract.tf32 else "highest")
+    torch.backends.cudnn.allow_tf32 = contract.tf32
 
 
 def outputs(task: Task, result: Any, arguments: Arguments) -> tuple[torch.Tensor, ...]:

@@ -73,3 +73,10 @@ def test_the_honest_computation_and_the_terms_may_be_the_tasks_own() -> None:
 @pytest.mark.parametrize(("reference", "several"), [(lambda x: x, False), (lambda x: (x,), True), (lambda x: [x, x], True)])
 def test_a_list_of_one_is_told_from_a_tensor(reference: Callable[..., Any], several: bool) -> None:
     assert oracle.compute(task(reference), {"x": torch.ones(2)}).several is several
+
+
+@pytest.mark.parametrize("tf32", [True, False])
+def test_tf32_counts_as_fp32_only_where_the_contract_says_so(tf32: bool) -> None:
+    oracle.compute(Task("t/op", "c", "s", torch.exp, (), (), Contract(close(), tf32=tf32)), {"input": torch.ones(3)})
+    assert torch.backends.cudnn.allow_tf32 is tf32
+    assert torch.get_float32_matmul_precision() == ("high" if tf32 else "highest")
