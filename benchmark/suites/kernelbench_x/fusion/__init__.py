@@ -1,9 +1,11 @@
 """Fusion of KernelBench-X."""
 
-from benchmark.suites.kernelbench_x.fusion import convolutions, normed_convolutions, pointwise
+from benchmark.suites.kernelbench_x.fusion import convolutions, linears, normed_convolutions, pointwise, reductions
 
 TASKS = (
     *convolutions.TASKS,
+    *linears.TASKS,
     *normed_convolutions.TASKS,
     *pointwise.TASKS,
+    *reductions.TASKS,
 )
