@@ -1,5 +1,5 @@
 """Math of KernelBench-X."""
 
-from benchmark.suites.kernelbench_x.math import arithmetic
+from benchmark.suites.kernelbench_x.math import arithmetic, composed, elementary, special
 
-TASKS = (*arithmetic.TASKS,)
+TASKS = (*arithmetic.TASKS, *composed.TASKS, *elementary.TASKS, *special.TASKS)
