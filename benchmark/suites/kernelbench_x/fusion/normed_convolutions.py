@@ -8,8 +8,19 @@ from torch.nn import functional
 
 from benchmark.checkers import close
 from benchmark.draw import Draw
-from benchmark.suites.kernelbench_x.fusion.convolutions import INPLACE_NOTE, SIZES, Pair, cases, drawn, ignoring, images, terms
-from benchmark.suites.kernelbench_x.fusion.honest import TF32_NOTE, rounded_once, spread
+from benchmark.suites.kernelbench_x.fusion._norm_terms import spread
+from benchmark.suites.kernelbench_x.fusion.convolutions import (
+    INPLACE_NOTE,
+    SIZES,
+    TF32_NOTE,
+    Pair,
+    cases,
+    drawn,
+    honest,
+    ignoring,
+    images,
+    terms,
+)
 from benchmark.task import Arguments, Case, Contract, Task, timed
 
 FP16, BF16 = torch.float16, torch.bfloat16
@@ -216,7 +227,7 @@ TASKS = (
         (*batch_cases(), Case("no-statistics", no_running_statistics)),
         timed(lambda d, n, c, s, k: images(d, n, c, s, k) | statistics(d, k), SIZES),
         Contract(close(), mutates=("running_mean if training", "running_var if training"), notes=(INPLACE_NOTE, TF32_NOTE)),
-        honest=rounded_once(fused_relu_batch_norm_conv2d),
+        honest=honest(fused_relu_batch_norm_conv2d),
         magnitude=batch_terms,
         wrong={"unbiased variance": unbiased, "no eps": lambda eps=0.0, **rest: fused_relu_batch_norm_conv2d(**rest, eps=1e-30)},
     ),
@@ -231,7 +242,7 @@ TASKS = (
         }),
         timed(images, SIZES),
         Contract(close(), notes=(TF32_NOTE,)),
-        honest=rounded_once(fused_instance_norm_selu_conv2d),
+        honest=honest(fused_instance_norm_selu_conv2d),
         magnitude=instance_terms,
         wrong={"normalised before selu": norm_first, "eps of 1e-5": ignoring(fused_instance_norm_selu_conv2d, "eps")},
     ),
@@ -243,7 +254,7 @@ TASKS = (
         layered_cases(),
         timed(lambda d, *size: layered(images(d, *size), d), SIZES),
         Contract(close(), notes=("`weight` scales the normalised channels; there is no shift.", TF32_NOTE)),
-        honest=rounded_once(fused_silu_layer_norm_conv2d),
+        honest=honest(fused_silu_layer_norm_conv2d),
         magnitude=layer_terms,
         wrong={"normalised by pixel": by_channel},
     ),
