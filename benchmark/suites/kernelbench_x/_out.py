@@ -15,4 +15,5 @@ def into(result: Tensor, out: Tensor | None) -> Tensor:
 
 def nothing(draw: Draw, *shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
     """A place for a result: NaN, or for integers the largest one."""
-    return torch.full(shape, math.nan if dtype.is_floating_point else torch.iinfo(dtype).max, dtype=dtype, device=draw.device)
+    floating = dtype.is_floating_point or dtype.is_complex
+    return torch.full(shape, math.nan if floating else torch.iinfo(dtype).max, dtype=dtype, device=draw.device)
