@@ -1,5 +1,7 @@
 """The truth for a case: the reference in fp64, and an honest computation in the case's own dtypes."""
 
+import inspect
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -12,9 +14,9 @@ def compute(task: Task, arguments: Arguments) -> Oracle:
     multiply_as(task.contract)
     exact, own = upcast(arguments), copied(arguments)
     # Before the reference runs: it may write its arguments, and a second fp64 copy of large ones would not fit.
-    magnitude = tuple(flattened(task.magnitude(**exact))) if task.magnitude else ()
-    expected = outputs(task, (task.truth or task.reference)(**exact), exact)
-    result = (task.honest or task.reference)(**own)
+    magnitude = tuple(flattened(call(task.magnitude, exact))) if task.magnitude else ()
+    expected = outputs(task, call(task.truth or task.reference, exact), exact)
+    result = call(task.honest or task.reference, own)
     honest = outputs(task, result, own)
     return Oracle(expected, honest, magnitude, isinstance(result, list | tuple | dict))
 
@@ -23,6 +25,14 @@ def multiply_as(contract: Contract) -> None:
     """From here on this process multiplies fp32 as fp32, unless the contract lets TF32 count. Torch's default for convolutions is TF32."""
     torch.set_float32_matmul_precision("high" if contract.tf32 else "highest")
     torch.backends.cudnn.allow_tf32 = contract.tf32
+
+
+def call(function: Callable[..., Any], arguments: Arguments) -> Any:
+    """What `function` returns for arguments by name; those for `*name` are a sequence."""
+    for name, parameter in inspect.signature(function).parameters.items() if inspect.isfunction(function) else ():
+        if parameter.kind is parameter.VAR_POSITIONAL and name in arguments:
+            return function(*arguments[name], **{other: value for other, value in arguments.items() if other != name})
+    return function(**arguments)
 
 
 def outputs(task: Task, result: Any, arguments: Arguments) -> tuple[torch.Tensor, ...]:

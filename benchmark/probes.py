@@ -51,7 +51,7 @@ class Trial:
     def honest(self, arguments: Arguments) -> Outputs:
         """The honest computation for other arguments than the trial's own, which it may write."""
         arguments = oracle.copied(arguments)
-        return oracle.outputs(self.task, (self.task.honest or self.task.reference)(**arguments), arguments)
+        return oracle.outputs(self.task, oracle.call(self.task.honest or self.task.reference, arguments), arguments)
 
     def check(self, outputs: Outputs) -> Check:
         return self.task.contract.checker(self.oracle, outputs, self.arguments)
@@ -74,7 +74,7 @@ def probes(trial: Trial) -> Iterator[tuple[str, Outputs]]:
     yield "lower", tuple(map(cut, trial.honest(lowered(trial.arguments))))
     for name, function in trial.task.wrong.items():
         arguments = oracle.copied(trial.arguments)
-        yield name, oracle.outputs(trial.task, function(**arguments), arguments)
+        yield name, oracle.outputs(trial.task, oracle.call(function, arguments), arguments)
 
 
 def lowered(value: Any) -> Any:
@@ -120,7 +120,7 @@ def _replaced(value: Any, old: torch.Tensor, new: torch.Tensor) -> Any:
 def written(task: Task, arguments: Arguments, call: Callable[..., Any]) -> list[str]:
     """Tensor arguments that `call` writes although the contract does not say so."""
     own = oracle.copied(arguments)
-    call(**own)
+    oracle.call(call, own)
     allowed = task.contract.written(arguments)
     before = named(arguments)
     return [

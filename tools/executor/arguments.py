@@ -19,6 +19,9 @@ def bind(task: Task, arguments: Arguments) -> tuple[Arguments, Arguments]:
         if parameter.kind is parameter.KEYWORD_ONLY:
             if name in arguments:
                 keywords[name] = arguments[name]
+        elif parameter.kind is parameter.VAR_POSITIONAL:
+            # Each by a name of its own that no parameter can have.
+            positional |= {f"{name}[{number}]": value for number, value in enumerate(arguments.get(name, ()))}
         elif name in arguments:
             positional |= gap | {name: arguments[name]}
             gap = {}

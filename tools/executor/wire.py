@@ -1,8 +1,8 @@
 """Arguments and results as raw bytes in shared memory, with a small JSON layout beside them. No pickle.
 
 A layout node is `{"t": {dtype, shape, strides, offset, extent}}` for a tensor (strides and extent in elements, offset in bytes),
-`{"d": name}` for a dtype, `{"l": [...]}` and `{"u": [...]}` for lists and tuples, `{"f": "inf"}` for a float, `{"v": ...}` for
-other plain values, and `{"x": type name}` for what cannot be sent.
+`{"d": name}` for a dtype, `{"p": "device"}` for the device that the call's tensors lie on, `{"l": [...]}` and `{"u": [...]}` for
+lists and tuples, `{"f": "inf"}` for a float, `{"v": ...}` for other plain values, and `{"x": type name}` for what cannot be sent.
 """
 
 from collections.abc import Callable
@@ -74,6 +74,8 @@ class Region:
             return {"t": self._write_tensor(value)}
         if isinstance(value, torch.dtype):
             return {"d": str(value).removeprefix("torch.")}
+        if isinstance(value, torch.device):
+            return {"p": "device"}
         if isinstance(value, list):
             return {"l": [self.write(v) for v in value]}
         if isinstance(value, tuple):
@@ -109,6 +111,8 @@ class Region:
             return self._read_tensor(body, place)
         if kind == "d" and isinstance(body, str) and body in DTYPES:
             return DTYPES[body]
+        if kind == "p":
+            return self.bytes.device
         if kind in ("l", "u") and isinstance(body, list) and len(body) <= MAX_NODES:
             values = [self.read(n, place) for n in body]
             return values if kind == "l" else tuple(values)

@@ -25,6 +25,8 @@ def value(memory: torch.Tensor, node: dict[str, Any]) -> Any:
     if kind in ("l", "u"):
         items = [value(memory, item) for item in body]
         return items if kind == "l" else tuple(items)
+    if kind == "p":
+        return torch.device("cuda", torch.cuda.current_device())
     if kind == "d":
         return getattr(torch, body)
     return float(body) if kind == "f" else body

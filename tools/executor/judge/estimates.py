@@ -56,6 +56,8 @@ def _blank(value: Any) -> Any:
         return {"t": {"dtype": str(value.dtype).removeprefix("torch."), "shape": shape, "strides": strides, "extent": span(shape, strides)}}
     if isinstance(value, torch.dtype):
         return {"d": str(value).removeprefix("torch.")}
+    if isinstance(value, torch.device):
+        return {"p": "device"}
     if isinstance(value, list | tuple):
         return {"l" if isinstance(value, list) else "u": [_blank(item) for item in value]}
     return {"f": repr(value)} if type(value) is float else {"v": value}

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 
 from benchmark import oracle, suites
+from benchmark.checkers.statistical import RandomChecker
 from benchmark.errors import UserError
 from benchmark.task import Arguments, Check, Oracle, Task
 from tools import platforms
@@ -42,6 +43,8 @@ class Judge:
         """What the check at hand may still copy."""
         self.sent: tuple[str, int] | None = None
         """Case and seed of the inputs that the candidate has."""
+        self.drawn: tuple[tuple[str, int], tuple[torch.Tensor, ...]] | None = None
+        """The candidate's last right result, with case and seed, where the contract is random."""
         self.rooms = (self, TimedBaseline(self), Estimates(self))
         """Where the answers to requests are found."""
 
@@ -70,7 +73,7 @@ class Judge:
         # What an earlier candidate has left in a GPU's memory, right answers among it, is nothing for this one.
         shared = memory.attached(fds[0], request["memory"]) if gpu is None else self.shared[gpu].zero_()
         self.sending, self.returned = memory.regions(shared)
-        self.truths.device = request["device"]
+        self.truths.device, self.drawn = request["device"], None
         if request["device"] != "cpu":
             torch.accelerator.set_device_index(torch.device(request["device"]).index)
         if self._task is None or (self.task.id, self.task.sha) != (request["task"], request["sha"]):
@@ -120,11 +123,23 @@ class Judge:
         if isinstance(result, list | tuple) and not truth.several:
             return about | {"ok": False, "kind": "wrong_dtype", "message": f"a sequence of {len(result)} where one tensor is expected"}
         with blamed():
-            verdict = self.task.contract.checker(truth, self.truths.placed(actual), self.truths.placed(arguments))
+            placed, given = self.truths.placed(actual), self.truths.placed(arguments)
+            verdict = self.task.contract.checker(truth, placed, given)
+            if verdict.ok and self.task.contract.random:
+                verdict = self._anew((case, seed), truth, placed, given) or verdict
         answer = about | _message(verdict)
         if verdict.ok and (name := self._mutated(arguments, after)):
             answer |= {"ok": False, "kind": "input_mutated", "message": f"the call changed its input {name}"}
         return answer | {"aliasing": self._shared(request.get("shared"), case, seed)}
+
+    def _anew(self, key: tuple[str, int], truth: Oracle, actual: tuple[torch.Tensor, ...], arguments: Arguments) -> Check | None:
+        """What is wrong with a result beside the last one for the same inputs: each call draws its numbers anew."""
+        last, self.drawn = self.drawn, (key, tuple(tensor.clone() for tensor in actual))
+        if last is None or last[0] != key:
+            return None
+        checker: RandomChecker = self.task.contract.checker  # type: ignore[assignment]
+        check = checker.fresh(truth, last[1], actual, arguments)
+        return None if check.ok else check
 
     def _shared(self, claimed: Any, case: str, seed: int) -> str | None:
         """In words, memory that the outputs share with others though those of the reference do not."""

@@ -85,7 +85,7 @@ class Truths:
         """What the reference's own outputs share memory with, as `overlaps` tells it."""
         own = oracle.copied(self.placed(self.arguments(task, case, seed)))
         with blamed():
-            outputs = oracle.flattened(task.reference(**own))
+            outputs = oracle.flattened(oracle.call(task.reference, own))
         return overlaps(outputs, list(tensors_in(own)), [])
 
     def placed(self, value: Any) -> Any:
@@ -94,6 +94,8 @@ class Truths:
             return {name: self.placed(item) for name, item in value.items()}
         if isinstance(value, list | tuple):
             return type(value)(self.placed(item) for item in value)
+        if isinstance(value, torch.device):
+            return torch.device(self.device)
         return value.to(self.device) if isinstance(value, torch.Tensor) else value
 
 

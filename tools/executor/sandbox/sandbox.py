@@ -77,7 +77,10 @@ class Sandbox:
         """The flat memory behind the arguments of the last call."""
         self.compiling = False
         self.launches = Launches()
-        self.kinds = {torch.Tensor, torch.nn.Parameter, type(session.to_device(torch.empty(0)))}
+        sample = session.to_device(torch.empty(0))
+        self.place = sample.device
+        """Where the arguments' tensors lie, as the candidate sees it."""
+        self.kinds = {torch.Tensor, torch.nn.Parameter, type(sample)}
         """Types that an output may have: a subclass might compute when it is looked at."""
         self.rooms = (self, Calls(self), TimedCalls(self), SampledCalls(self), TracedCalls(self))
         """Where the answers to requests are found."""
@@ -143,6 +146,8 @@ class Sandbox:
 
     def bound(self, request: Message, arguments: list[Any]) -> Callable[[], Any]:
         assert self.function is not None
+        # Shared memory may lie on the host.
+        arguments = [self.place if isinstance(value, torch.device) else value for value in arguments]
         count = len(request["args"])
         return partial(self.function, *arguments[:count], **dict(zip(request["kwargs"], arguments[count:], strict=True)))
 

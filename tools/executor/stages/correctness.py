@@ -36,18 +36,22 @@ class Correctness:
             if group is held_out:
                 self.course.mark_held_out()
             for case in group:
-                if not self._case(case, again=case is visible[0]):
+                if not self._case(case, new=case is visible[0]):
                     break
             if self.stops:
                 failure, stage = self.stops[0]
                 self.course.stage(stage)
                 raise Stop.because(failure)
 
-    def _case(self, case: Message, again: bool) -> bool:
-        """Tries one case; the first one a second time, with new values where the old ones were. False where no further one can be."""
+    def _case(self, case: Message, new: bool) -> bool:
+        """Tries one case: where each call draws anew, twice on the same inputs; with `new` also on new values where the old ones were.
+        False where no further one can be.
+        """
         seed = self.course.settings.seed
         outcome = self._call(case, seed)
-        if again and not outcome.failure:
+        if self.course.task.contract.random and not outcome.failure:
+            outcome = self._call(case, seed)
+        if new and not outcome.failure:
             outcome = self._call(case, seed + FRESH, again=True)
         failure = outcome.failure
         numbers: dict[str, Any] = {n: outcome.numbers.get(n) for n in NUMBERS}
