@@ -4,11 +4,27 @@ All of them look at the type, the shape and the dtype first, so that nothing is 
 `all(err <= tol)`, which NaN cannot pass.
 """
 
+from benchmark.checkers.beside import beside
 from benchmark.checkers.close import close
 from benchmark.checkers.indices import nearly_ties, ties
 from benchmark.checkers.int8 import quantised
+from benchmark.checkers.quotients import quotients
 from benchmark.checkers.same import exact
 from benchmark.checkers.samples import binomial, uniform
 from benchmark.checkers.statistical import dropout, dropout_product
+from benchmark.checkers.truncated import truncated
 
-__all__ = ["binomial", "close", "dropout", "dropout_product", "exact", "nearly_ties", "quantised", "ties", "uniform"]
+__all__ = [
+    "beside",
+    "binomial",
+    "close",
+    "dropout",
+    "dropout_product",
+    "exact",
+    "nearly_ties",
+    "quantised",
+    "quotients",
+    "ties",
+    "truncated",
+    "uniform",
+]
