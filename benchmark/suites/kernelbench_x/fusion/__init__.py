@@ -1,11 +1,12 @@
 """Fusion of KernelBench-X."""
 
-from benchmark.suites.kernelbench_x.fusion import convolutions, linears, normed_convolutions, pointwise, reductions
+from benchmark.suites.kernelbench_x.fusion import convolutions, linears, normed_convolutions, norms, pointwise, reductions
 
 TASKS = (
     *convolutions.TASKS,
     *linears.TASKS,
     *normed_convolutions.TASKS,
+    *norms.TASKS,
     *pointwise.TASKS,
     *reductions.TASKS,
 )
