@@ -1,6 +1,6 @@
 """Fusion of KernelBench-X."""
 
-from benchmark.suites.kernelbench_x.fusion import convolutions, linears, normed_convolutions, norms, pointwise, reductions
+from benchmark.suites.kernelbench_x.fusion import convolutions, linears, normed_convolutions, norms, pointwise, pooling, reductions
 
 TASKS = (
     *convolutions.TASKS,
@@ -8,5 +8,6 @@ TASKS = (
     *normed_convolutions.TASKS,
     *norms.TASKS,
     *pointwise.TASKS,
+    *pooling.TASKS,
     *reductions.TASKS,
 )
