@@ -180,7 +180,9 @@ TASKS = (
             "transposed": lambda d: {"input": transposed(d.uniform(29, 43, low=2, high=5)), "other": d.uniform(29, 43, low=0.5, high=9)},
             "empty": lambda d: pair(d, 0, 5),
         }) + hidden({
-            "strided": lambda d: {"input": strided(d.uniform(13, 67, low=2, high=5)), "other": strided(d.uniform(13, 67, low=0.5, high=4), 3)},
+            "strided": lambda d: {
+                "input": strided(d.uniform(13, 67, low=2, high=5)), "other": strided(d.uniform(13, 67, low=0.5, high=4), 3)
+            },
             "offset": lambda d: {"input": offset(d.uniform(2, 3, 173, low=2, high=5)), "other": d.uniform(173, low=0.7, high=4)},
             "high-powers": lambda d: {"input": d.uniform(521, low=6, high=12), "other": d.uniform(521, low=1, high=3)},
         }),
