@@ -12,10 +12,11 @@ from benchmark.task import Arguments, Contract, Oracle, Task
 def compute(task: Task, arguments: Arguments) -> Oracle:
     """The oracle for `arguments`, which are left as they are. Runs where the arguments lie."""
     multiply_as(task.contract)
-    exact, own = upcast(arguments), copied(arguments)
+    exact, own = upcast(arguments) if task.exact else copied(arguments), copied(arguments)
     # Before the reference runs: it may write its arguments, and a second fp64 copy of large ones would not fit.
     magnitude = tuple(flattened(call(task.magnitude, exact))) if task.magnitude else ()
     expected = outputs(task, call(task.truth or task.reference, exact), exact)
+    expected = expected if task.exact else upcast(expected)
     result = call(task.honest or task.reference, own)
     honest = outputs(task, result, own)
     return Oracle(expected, honest, magnitude, isinstance(result, list | tuple | dict))

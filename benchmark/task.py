@@ -3,6 +3,7 @@
 import hashlib
 import inspect
 import json
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,6 +13,7 @@ import torch
 
 from benchmark import source
 from benchmark.draw import Draw
+from benchmark.origin import Origin
 
 Arguments = dict[str, Any]
 """Arguments of one call by parameter name: tensors, or JSON-like values, or torch dtypes, or lists of these."""
@@ -111,15 +113,30 @@ class Task:
     """Wrong answers of the task's own, by name, called like `reference`: the checker must refuse them too."""
     exempt: dict[str, str] = field(default_factory=dict)
     """Lint probes that this task is exempt from, by name, with the reason."""
+    exact: bool = True
+    """Whether the reference computes in fp64; otherwise the truth is its own result in the dtypes of the case."""
+    origin: Origin | None = None
+    """The user's file that the task was read from, where it is not ours: its code runs in a reference sandbox only."""
 
     @property
     def suite(self) -> str:
-        """The suite's name; `own` for a function in the user's own file."""
-        return "own" if ".py:" in self.id else self.id.partition("/")[0]
+        """The suite's name; `own` for a function in the user's own file, the format for other foreign files."""
+        head, colon, _ = self.id.partition(":")
+        return head.partition("/")[0] if not colon else "own" if head.endswith(".py") else head
 
     @property
     def name(self) -> str:
-        return self.id.rpartition(":" if self.suite == "own" else "/")[2]
+        return re.split("[/:]", self.id)[-1]
+
+    @property
+    def semantics(self) -> str:
+        """What the reference computes, in the words that the model is given."""
+        return self.reference.__doc__ or f"What the reference of `{self.name}` computes."
+
+    @property
+    def text(self) -> str:
+        """The reference's source."""
+        return self.origin.text if self.origin else source.complete(self.reference)
 
     @property
     def entry_name(self) -> str:
@@ -132,7 +149,10 @@ class Task:
 
     @cached_property
     def sha(self) -> str:
-        """Digest of everything that a verdict depends on: functions, contract, checkers, and the cases' very values."""
+        """Digest of everything that a verdict depends on: functions, contract, checkers, and the cases' very values; of a foreign
+        task its files and options, for the cases follow from them."""
+        if self.origin:
+            return hashlib.sha256("\0".join([self.id, self.origin.digest, source.judges()]).encode()).hexdigest()[:16]
         functions = (self.reference, self.honest, self.truth, self.magnitude)
         sources = [source.complete(function) if function else "" for function in functions]
         parts = [self.id, self.entry_name, repr(self.contract), source.judges(), *sources]
