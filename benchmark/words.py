@@ -4,36 +4,19 @@ from typing import Any
 
 import torch
 
-from benchmark import source
+from benchmark.contracts import NO_SEED, clauses
 from benchmark.task import Case, Task
-
-NO_SEED = 0
-"""Shapes and dtypes do not depend on the seed; values are never put into words."""
 
 
 def describe(task: Task) -> dict[str, str]:
     """`signature, semantics, reference, contract, cases`, each a text; the same for every call."""
     return {
         "signature": task.signature,
-        "semantics": _unwrapped(task.reference.__doc__ or f"What the reference of `{task.name}` computes."),
-        "reference": source.complete(task.reference),
+        "semantics": _unwrapped(task.semantics),
+        "reference": task.text,
         "contract": "\n".join(f"- {clause}" for clause in clauses(task)),
         "cases": cases(task),
     }
-
-
-def clauses(task: Task) -> list[str]:
-    contract = task.contract
-    written = ", ".join(f"`{name}`" for name in contract.mutates)
-    return [
-        f"`{task.entry_name}` takes the parameters of the signature, in its order and with its defaults, and no others.",
-        "The result has the shape and the dtype that the reference returns, on the device of the inputs.",
-        f"It writes {written} and leaves every other argument as it is." if written else
-        "It returns new tensors: no argument is written, and the result shares no memory with one.",
-        f"Right means: {contract.checker.words}.",
-        f"Sums are accumulated in {contract.accumulate}; TF32 products {'count' if contract.tf32 else 'do not count'} as float32.",
-        *contract.notes,
-    ]  # fmt: skip
 
 
 def cases(task: Task) -> str:

@@ -60,9 +60,12 @@ def select(
     """Tasks of one suite or several, in their order. `tasks` are names or ids; `limit` takes the first ones, or with `sample_seed`
     a random few."""
     chosen = [task for name in _listed(suite) for task in load(name).tasks]
-    chosen = _keep(chosen, "category", category, lambda task: task.category)
-    chosen = _keep(chosen, "source", source, lambda task: task.source)
-    chosen = _keep(chosen, "task", tasks, lambda task: task.name, lambda task: task.id)
+    keeps = [
+        _kept(chosen, "category", category, lambda task: task.category),
+        _kept(chosen, "source", source, lambda task: task.source),
+        _kept(chosen, "task", tasks, lambda task: task.name, lambda task: task.id),
+    ]
+    chosen = [task for task in chosen if all(keep(task) for keep in keeps)]
     if limit is not None and limit < len(chosen):
         order = range(len(chosen))
         kept = order[:limit] if sample_seed is None else sorted(random.Random(sample_seed).sample(order, limit))
@@ -70,15 +73,17 @@ def select(
     return chosen
 
 
-def _keep(tasks: list["Task"], kind: str, wanted: Sequence[str] | str | None, *keys: Callable[["Task"], str]) -> list["Task"]:
-    """Those of which one of the keys is wanted; everything where nothing is asked."""
-    if not wanted:
-        return tasks
-    values = {key(task) for task in tasks for key in keys}
-    for name in _listed(wanted):
-        if name not in values:
-            raise unknown(kind, name, values)
-    return [task for task in tasks if any(key(task) in _listed(wanted) for key in keys)]
+Key = Callable[["Task"], str]
+
+
+def _kept(tasks: list["Task"], kind: str, wanted: Sequence[str] | str | None, *keys: Key) -> Callable[["Task"], bool]:
+    """Whether one of a task's keys is wanted. Refuses what is the key of no task; where nothing is asked, all are wanted."""
+    names = _listed(wanted or [])
+    known = {key(task) for task in tasks for key in keys}
+    for name in names:
+        if name not in known:
+            raise unknown(kind, name, {choice for choice in known if ("/" in choice) == ("/" in name)})
+    return lambda task: not names or any(key(task) in names for key in keys)
 
 
 def _listed(names: Sequence[str] | str) -> list[str]:

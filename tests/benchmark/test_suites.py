@@ -40,7 +40,21 @@ def test_categories_names_and_sources_narrow_the_selection() -> None:
     assert names(category=["Loss", "Fusion"]) == ["cross_entropy", "fused_add_gelu"]
     assert names(tasks=["quick/softmax", "add"]) == ["add", "softmax"]
     assert names(source="torch.nn.functional") == ["gelu", "silu", "layer_norm", "rms_norm", "cross_entropy"]
+    assert names(source=["torch", "fused"], category=["Reduce", "Fusion"]) == ["sum", "argmax", "fused_add_gelu"]
     assert names(category="Reduce", tasks="sum") == ["sum"]
+    assert names(category="Reduce", tasks="gelu") == []
+
+
+def test_tasks_of_several_suites_are_selected_by_name_or_id() -> None:
+    found = suites.select(["quick", "kernelbench_x"], tasks=["silu", "gelu", "kernelbench_x/add"])
+    assert [task.id for task in found] == ["quick/gelu", "quick/silu", "kernelbench_x/gelu", "kernelbench_x/add"]
+
+
+def test_of_many_choices_the_nearest_are_named() -> None:
+    with pytest.raises(UserError) as error:
+        suites.select("kernelbench_x", tasks="fused_add_gely")
+    assert "Did you mean 'fused_add_gelu'? The nearest of " in str(error.value)
+    assert len(str(error.value)) < 300
 
 
 def test_a_limit_takes_the_first_ones_and_a_seed_the_same_random_ones() -> None:

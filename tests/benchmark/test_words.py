@@ -34,12 +34,3 @@ def test_the_contract_names_scheme_and_accumulation() -> None:
     assert "accumulated in int32" in text["contract"]
     assert "round_half_to_even" in text["semantics"]
     assert "def _int8" in text["reference"]
-
-
-def test_written_arguments_are_said() -> None:
-    from dataclasses import replace
-
-    task = suites.find("quick/silu")
-    written = replace(task, contract=replace(task.contract, mutates=("input",)))
-    assert "writes `input`" in words.describe(written)["contract"]
-    assert "no argument is written" in words.describe(task)["contract"]
