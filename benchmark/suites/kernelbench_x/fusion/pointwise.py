@@ -16,9 +16,7 @@ from benchmark.task import Arguments, Contract, Task, hidden, shown, timed
 FP16, BF16, FP64 = torch.float16, torch.bfloat16, torch.float64
 
 
-def fused_add_gelu(
-    input: Tensor, other: Tensor | float, alpha: float = 1, approximate: str = "none", out: Tensor | None = None
-) -> Tensor:
+def fused_add_gelu(input: Tensor, other: Tensor | float, alpha: float = 1, approximate: str = "none", out: Tensor | None = None) -> Tensor:
     """`gelu(input + alpha * other)` in one pass; `other` broadcasts, or is a number; `approximate` is "none" (erf) or "tanh"."""
     return into(functional.gelu(torch.add(input, other, alpha=alpha), approximate=approximate), out)
 
@@ -29,9 +27,7 @@ def rounded_add_gelu(
     return into(functional.gelu(input + other * alpha, approximate=approximate), out)
 
 
-def fused_sub_gelu(
-    input: Tensor, other: Tensor | float, alpha: float = 1, approximate: str = "none", out: Tensor | None = None
-) -> Tensor:
+def fused_sub_gelu(input: Tensor, other: Tensor | float, alpha: float = 1, approximate: str = "none", out: Tensor | None = None) -> Tensor:
     """`gelu(input - alpha * other)`; `other` broadcasts against `input`, or is a number.
 
     `approximate` chooses the form: "none" is `x * Phi(x)` with the Gaussian distribution function (through erf), "tanh" is
@@ -47,9 +43,11 @@ def fused_mul_sub(
     return into(input * other_mul - alpha * other_sub, out)
 
 
-def mul_sub_terms(input: Tensor, other_mul: Tensor | float, other_sub: Tensor | float, alpha: float = 1, out: Tensor | None = None) -> Tensor:
-    subtracted = alpha * other_sub
-    return (input * other_mul).abs() + abs(subtracted)
+def mul_sub_terms(
+    input: Tensor, other_mul: Tensor | float, other_sub: Tensor | float, alpha: float = 1, out: Tensor | None = None
+) -> Tensor:
+    subtracted: Tensor | float = alpha * other_sub
+    return (input * other_mul).abs() + (subtracted.abs() if isinstance(subtracted, Tensor) else abs(subtracted))
 
 
 def fused_log_tanh(input: Tensor, out: Tensor | None = None) -> Tensor:
@@ -65,12 +63,6 @@ def fused_relu_sqrt(input: Tensor, inplace: bool = False, out: Tensor | None = N
     is written there."""
     result = torch.sqrt(torch.relu(input if input.is_floating_point() else input.float()))
     return into(result, input if inplace else out)
-
-
-def fused_tile_exp(input: Tensor, dims: tuple[int, ...], *, out: Tensor | None = None) -> Tensor:
-    """`exp(tile(input, dims))` with the semantics of torch.tile: axis i of the result is axis i of `input` repeated `dims[i]`
-    times, as a whole. The shorter of `dims` and `input.shape` is preceded by ones. With `out` the result is written there."""
-    return into(torch.exp(torch.tile(input, dims)), out)
 
 
 def fused_cos_signbit(input: Tensor) -> tuple[Tensor, Tensor]:
@@ -253,35 +245,6 @@ TASKS = (
             ),
             "root before relu": lambda input, inplace=False, out=None: (
                 into(torch.relu(torch.sqrt(input if input.is_floating_point() else input.float())), input if inplace else out)
-            ),
-        },
-    ),
-    Task(
-        "kernelbench_x/fused_tile_exp",
-        "Fusion",
-        "fused",
-        fused_tile_exp,
-        shown({
-            "fp32": lambda d: {"input": d.normal(17, 31), "dims": (2, 3)},
-            "fp16": lambda d: {"input": d.normal(37, 11, dtype=FP16), "dims": (1, 4)},
-            "bf16": lambda d: {"input": d.normal(97, dtype=BF16), "dims": (5,)},
-            "more-dims": lambda d: {"input": d.normal(29), "dims": (2, 3, 2)},
-            "fewer-dims": lambda d: {"input": d.normal(3, 5, 17), "dims": (2,)},
-            "transposed": lambda d: {"input": transposed(d.normal(29, 13)), "dims": (3, 2)},
-            "out": lambda d: {"input": d.normal(7, 19), "dims": (2, 2), "out": nothing(d, 14, 38)},
-            "overflow": lambda d: {"input": d.normal(127).masked_fill(d.uniform(127) < 0.1, 100.0), "dims": (3,)},
-            "negative": lambda d: {"input": d.normal(11, 23, shift=-10, scale=0.5), "dims": (2, 1)},
-            "nothing": lambda d: {"input": d.normal(5, 3), "dims": (0, 2)},
-        }) + hidden({
-            "cube": lambda d: {"input": offset(d.normal(3, 5, 7)), "dims": (2, 3, 4)},
-            "strided-bf16": lambda d: {"input": strided(d.normal(13, 29, dtype=BF16)), "dims": (1, 2, 2)},
-            "once": lambda d: {"input": d.normal(509, scale=3), "dims": (1,)},
-        }),
-        timed(lambda d, n: {"input": d.normal(n), "dims": (4,)}, ((1 << 10,), (1 << 16,), (1 << 20,), (1 << 23,))),
-        Contract(close(), mutates=("out",)),
-        wrong={
-            "each element repeated": lambda input, dims, *, out=None: into(
-                torch.exp(input.repeat_interleave(dims[-1], -1).tile((*dims[:-1], 1))), out
             ),
         },
     ),

@@ -37,7 +37,8 @@ def add_mean_terms(
     input: Tensor, other: Tensor | float, dim: Axes = None, alpha: float = 1, keepdim: bool = False,
     dtype: torch.dtype | None = None, out: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
-    return torch.mean(input.abs() + abs(alpha * other), dim, keepdim=keepdim)
+    other = other.abs() if isinstance(other, Tensor) else abs(other)
+    return torch.mean(torch.add(input.abs(), other, alpha=abs(alpha)), dim, keepdim=keepdim)
 
 
 def fused_exp_mean(
