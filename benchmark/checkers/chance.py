@@ -104,10 +104,12 @@ def uniform_fault(samples: Tensor, step: float) -> str:
     centred = x - 0.5
     if bool(centred.sum().abs() > reach(torch.tensor(count / 12.0), 0.5) + count * step):
         return f"the mean is {float(x.mean()):.4g} where 0.5 is expected"
+    lag = correlated(centred, torch.ones_like(centred), 1 / 12, 0.5)
+    if lag is not None:
+        return f"samples are not independent: those {lag} apart in row-major order go together"
     ranks = torch.arange(1, count + 1, dtype=torch.float64, device=x.device) / count
     sorted_x = x.sort().values
     distance = float(torch.maximum((ranks - sorted_x).abs(), (sorted_x - ranks + 1 / count).abs()).max())
     if distance > math.sqrt(odds() / (2 * count)) + step:
         return f"the distribution function is off by {distance:.3g}"
-    lag = correlated(centred, torch.ones_like(centred), 1 / 12, 0.5)
-    return f"samples are not independent: those {lag} apart in row-major order go together" if lag is not None else ""
+    return ""

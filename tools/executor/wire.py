@@ -1,7 +1,7 @@
 """Arguments and results as raw bytes in shared memory, with a small JSON layout beside them. No pickle.
 
 A layout node is `{"t": {dtype, shape, strides, offset, extent}}` for a tensor (strides and extent in elements, offset in bytes),
-`{"d": name}` for a dtype, `{"p": "device"}` for the device that the call's tensors lie on, `{"l": [...]}` and `{"u": [...]}` for
+`{"d": name}` for a dtype or a layout, `{"p": "device"}` for the device of the call's tensors, `{"l": [...]}` and `{"u": [...]}` for
 lists and tuples, `{"f": "inf"}` for a float, `{"v": ...}` for other plain values, and `{"x": type name}` for what cannot be sent.
 """
 
@@ -22,6 +22,8 @@ DTYPES = {
         torch.bool, torch.complex64, torch.complex128,
     )
 }  # fmt: skip
+
+LAYOUTS = {"strided": torch.strided}
 
 
 class Overflow(Exception):
@@ -72,7 +74,7 @@ class Region:
         """Puts a value into the region and returns its layout."""
         if isinstance(value, torch.Tensor):
             return {"t": self._write_tensor(value)}
-        if isinstance(value, torch.dtype):
+        if isinstance(value, torch.dtype | torch.layout):
             return {"d": str(value).removeprefix("torch.")}
         if isinstance(value, torch.device):
             return {"p": "device"}
@@ -109,8 +111,8 @@ class Region:
         ((kind, body),) = node.items()
         if kind == "t":
             return self._read_tensor(body, place)
-        if kind == "d" and isinstance(body, str) and body in DTYPES:
-            return DTYPES[body]
+        if kind == "d" and isinstance(body, str) and body in DTYPES | LAYOUTS:
+            return (DTYPES | LAYOUTS)[body]
         if kind == "p":
             return self.bytes.device
         if kind in ("l", "u") and isinstance(body, list) and len(body) <= MAX_NODES:

@@ -76,7 +76,7 @@ class Side:
         return answer | {"given": [{"result": number} for number in range(calls)]}
 
 
-ABOUT = {"trivial": False, "largest": 1, "moves": [], "operators": []}
+ABOUT = {"trivial": False, "nothing": False, "largest": 1, "moves": [], "operators": []}
 """What the judge says of a case with every check."""
 
 

@@ -54,7 +54,7 @@ def _blank(value: Any) -> Any:
     if isinstance(value, torch.Tensor):
         shape, strides = list(value.shape), list(value.stride())
         return {"t": {"dtype": str(value.dtype).removeprefix("torch."), "shape": shape, "strides": strides, "extent": span(shape, strides)}}
-    if isinstance(value, torch.dtype):
+    if isinstance(value, torch.dtype | torch.layout):
         return {"d": str(value).removeprefix("torch.")}
     if isinstance(value, torch.device):
         return {"p": "device"}

@@ -110,6 +110,7 @@ class Judge:
         truth = known.oracle
         about = {"trivial": _trivial(truth), "moves": sorted(known.moves), "operators": sorted(known.operators)}
         about["largest"] = max((tensor.numel() for tensor in (*tensors_in(arguments), *truth.honest)), default=0)
+        about["nothing"] = not any(tensor.numel() for tensor in truth.honest)
         self.copies = Copies(self.returned.size)
         try:
             after = self._after(request["after"], arguments) if request["after"] else self._bound(arguments)

@@ -68,6 +68,7 @@ class Trials:
             return outcome
         check = course.check(answer)
         outcome.trivial, outcome.numbers = check["trivial"], check
+        outcome.empty |= check["nothing"]
         self.work.note(case, layout, check, answer)
         if not noop:
             # Outside of its memory, or in a race, a launch's numbers mean nothing.
