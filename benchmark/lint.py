@@ -29,6 +29,7 @@ import torch
 
 from benchmark import oracle, suites
 from benchmark.console import show
+from benchmark.devices import usable
 from benchmark.errors import UserError
 from benchmark.probes import Trial, influences, probes, written
 from benchmark.stopwatch import milliseconds
@@ -215,13 +216,6 @@ def report(findings: Sequence[Finding]) -> int:
     if exempt > EXEMPT:
         show(f"{exempt} tasks have exemptions, where {EXEMPT} may")
     return 3 if faulty or exempt > EXEMPT else 0
-
-
-def usable(device: str) -> None:
-    try:
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError) as error:
-        raise UserError(f"Nothing can be computed on the device {device!r} here ({str(error).splitlines()[0].rstrip('.')}).") from error
 
 
 def chosen(options: argparse.Namespace) -> list[str]:
