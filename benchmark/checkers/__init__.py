@@ -6,8 +6,9 @@ All of them look at the type, the shape and the dtype first, so that nothing is 
 
 from benchmark.checkers.beside import beside
 from benchmark.checkers.close import close
+from benchmark.checkers.grid import Grid
 from benchmark.checkers.indices import nearly_ties, ties
-from benchmark.checkers.int8 import quantised
+from benchmark.checkers.quantised import quantised
 from benchmark.checkers.quotients import quotients
 from benchmark.checkers.same import exact
 from benchmark.checkers.samples import binomial, uniform
@@ -15,6 +16,7 @@ from benchmark.checkers.statistical import dropout, dropout_product
 from benchmark.checkers.truncated import truncated
 
 __all__ = [
+    "Grid",
     "beside",
     "binomial",
     "close",
