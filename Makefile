@@ -12,11 +12,11 @@ BIN := .venv/bin
 demo: .venv/ready  ## The main job with the embedded model: twelve operators, on a GPU or the simulated device, as found.
 	$(BIN)/python -m experiments.run scaffold=geak rounds=5
 
-test: .venv/ready  ## The tests that a change should pass, in a few minutes on two cores.
-	$(BIN)/python -m pytest -m "not slow and not gpu"
+test: .venv/ready  ## The tests that a change should pass, in a few minutes on two cores; of long sets a sample (ARGS="--slow-seed 7" draws another).
+	$(BIN)/python -m pytest -m "not slow and not gpu" $(ARGS)
 
-test-all: .venv/ready  ## Everything that runs without a GPU, long sets included.
-	$(BIN)/python -m pytest -m "not gpu"
+test-all: .venv/ready  ## Everything that runs without a GPU, long sets whole: every kernel, near miss and alternative, all hacks.
+	$(BIN)/python -m pytest -m "not gpu" $(ARGS)
 
 gpu-test: .venv/ready  ## The tests that need a GPU.
 	$(BIN)/python -m pytest -m gpu
