@@ -1,5 +1,5 @@
 """Math of KernelBench-X."""
 
-from benchmark.suites.kernelbench_x.math import arithmetic, composed, elementary, special
+from benchmark.suites.kernelbench_x.math import arithmetic, bits, composed, elementary, fourier, special
 
-TASKS = (*arithmetic.TASKS, *composed.TASKS, *elementary.TASKS, *special.TASKS)
+TASKS = (*arithmetic.TASKS, *bits.TASKS, *composed.TASKS, *elementary.TASKS, *fourier.TASKS, *special.TASKS)
