@@ -58,7 +58,7 @@ class Trial:
 
     def same(self, outputs: Outputs) -> bool:
         """Whether the outputs are the honest ones to the bit (as zeros are for an empty tensor)."""
-        return all(map(oracle.identical, outputs, self.oracle.honest))
+        return len(outputs) == len(self.oracle.honest) and all(map(oracle.identical, outputs, self.oracle.honest))
 
 
 def probes(trial: Trial) -> Iterator[tuple[str, Outputs]]:

@@ -90,6 +90,10 @@ def test_wrong_answers_of_the_tasks_own_must_fail() -> None:
     assert faults(task(sound, two, wrong={"slow": lambda x, y: y.sigmoid() * x * (1 + 1e-7)})) == ["slow fails on no case"]
 
 
+def test_an_output_too_many_is_a_wrong_answer() -> None:
+    assert faults(task(sound, two, wrong={"twice": lambda x, y: (sound(x, y), sound(x, y))})) == []
+
+
 def test_an_exemption_is_proved() -> None:
     zeros = task(lambda x, y: torch.zeros_like(x), two, exempt={"zeros": "it returns zeros"})
     assert not any("zeros" in fault for fault in faults(zeros))
