@@ -153,7 +153,7 @@ def try_timed(finding: Finding, trial: Trial) -> None:
     if on_device:
         if (peak := torch.accelerator.max_memory_allocated()) > LARGE:
             finding.faults.append(f"{name}: {peak / 2**30:.1f} GiB with the oracle, where {LARGE >> 30} are allowed")
-        if (took := milliseconds(partial(trial.task.reference, **oracle.copied(trial.arguments)), trial.device, calls=5)) > SLOW:
+        if (took := milliseconds(partial(oracle.call, trial.task.reference, oracle.copied(trial.arguments)), trial.device, calls=5)) > SLOW:
             finding.faults.append(f"{name}: a call of the reference takes {took:.0f} ms, where {SLOW:.0f} are allowed")
 
 
