@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from benchmark.checkers import close
+from benchmark.checkers import close, dropout
 from benchmark.draw import Draw, offset, strided, transposed
 from benchmark.suites.kernelbench_x.fusion._honest import rounded_once
 from benchmark.suites.kernelbench_x.fusion._norm_terms import spread
@@ -167,6 +167,45 @@ def without_eps(eps: float = 0.0, **rest: Any) -> Tensor:
     return fused_layer_norm_relu_linear(**rest, eps=1e-30)
 
 
+def fused_dropout_sigmoid_linear(
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, p: float = 0.5, training: bool = True, inplace: bool = False
+) -> Tensor:
+    """Dropout of `sigmoid(input @ weight.T + bias)`: `input` (..., K), `weight` (N, K), `bias` (N,) or None. In training each element
+    is 0 with probability `p`, independently and anew in each call, else it is divided by `1 - p`; otherwise all are kept as they
+    are. `inplace` changes nothing that the caller sees."""
+    return functional.dropout(torch.sigmoid(functional.linear(input, weight, bias)), p, training, inplace)
+
+
+def kept_and_dropped(
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, p: float = 0.5, training: bool = True, inplace: bool = False
+) -> tuple[Tensor, Tensor]:
+    value = torch.sigmoid(functional.linear(input, weight, bias))
+    return (value / (1 - p) if training and p < 1 else value), torch.zeros_like(value)
+
+
+def sigmoid_terms(
+    input: Tensor, weight: Tensor, bias: Tensor | None = None, p: float = 0.5, training: bool = True, inplace: bool = False
+) -> Tensor:
+    kept, _ = kept_and_dropped(input, weight, bias, p, training)
+    value = torch.sigmoid(functional.linear(input, weight, bias))
+    return terms(input, weight, bias) * kept * (1 - value)
+
+
+def everything_kept(p: float = 0.5, training: bool = True, **rest: Any) -> Tensor:
+    return fused_dropout_sigmoid_linear(**rest, training=False)
+
+
+def not_rescaled(p: float = 0.5, training: bool = True, **rest: Any) -> Tensor:
+    value = fused_dropout_sigmoid_linear(**rest, training=False)
+    return value * (torch.rand(value.shape, device=value.device) >= p) if training else value
+
+
+def whole_rows(p: float = 0.5, training: bool = True, **rest: Any) -> Tensor:
+    """One mask for all rows."""
+    value = fused_dropout_sigmoid_linear(**rest, training=False)
+    return value * functional.dropout(torch.ones_like(value[:1]), p, training)
+
+
 TASKS = (
     Task(
         "kernelbench_x/fused_elu_linear",
@@ -235,5 +274,33 @@ TASKS = (
         honest=rounded_once(fused_layer_norm_relu_linear),
         magnitude=normed_terms,
         wrong={"no eps": without_eps},
+    ),
+    Task(
+        "kernelbench_x/fused_dropout_sigmoid_linear",
+        "Fusion",
+        "fused",
+        fused_dropout_sigmoid_linear,
+        shown({
+            "fp32": lambda d: drawn(d, (37, 65), 33),
+            "fp16": lambda d: drawn(d, (32, 64), 32, dtype=FP16) | {"p": 0.3},
+            "bf16-no-bias": lambda d: drawn(d, (31, 67), 29, bias=False, dtype=BF16) | {"p": 0.25, "inplace": True},
+            "seldom": lambda d: drawn(d, (2, 31, 17), 37) | {"p": 0.1},
+            "transposed": lambda d: {"input": transposed(d.normal(29, 41)), "weight": transposed(d.normal(31, 41, scale=0.15)), "p": 0.7},
+            "large": lambda d: drawn(d, (37, 53), 31, scale=4),
+            "not-in-training": lambda d: drawn(d, (9, 53), 21) | {"training": False},
+            "kept": lambda d: drawn(d, (71,), 17, dtype=FP16) | {"p": 0.0, "inplace": True},
+            "all-dropped": lambda d: drawn(d, (5, 7), 11) | {"p": 1.0},
+            "nothing": lambda d: drawn(d, (0, 5), 3) | {"training": False},
+        }) + hidden({
+            "strided-bf16": lambda d: drawn(d, (31, 43), 23, dtype=BF16) | {"input": strided(d.normal(31, 43, dtype=BF16)), "p": 0.6},
+            "offset-long": lambda d: drawn(d, (5, 1021), 3) | {"input": offset(d.normal(5, 1021)), "training": False},
+            "often": lambda d: drawn(d, (3, 23, 19), 41) | {"p": 0.85},
+        }),
+        timed(layers, SIZES),
+        Contract(dropout(), random=True, notes=(INPLACE_NOTE,)),
+        honest=rounded_once(fused_dropout_sigmoid_linear),
+        truth=kept_and_dropped,
+        magnitude=sigmoid_terms,
+        wrong={"everything kept": everything_kept, "not rescaled": not_rescaled, "one mask for all rows": whole_rows},
     ),
 )  # fmt: skip

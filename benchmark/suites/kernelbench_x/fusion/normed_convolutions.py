@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from benchmark.checkers import close
-from benchmark.draw import Draw
+from benchmark.checkers import close, dropout
+from benchmark.draw import Draw, offset, strided, transposed
 from benchmark.suites.kernelbench_x.fusion._norm_terms import spread
 from benchmark.suites.kernelbench_x.fusion.convolutions import (
     INPLACE_NOTE,
@@ -20,8 +20,9 @@ from benchmark.suites.kernelbench_x.fusion.convolutions import (
     ignoring,
     images,
     terms,
+    with_input,
 )
-from benchmark.task import Arguments, Case, Contract, Task, timed
+from benchmark.task import Arguments, Case, Contract, Task, hidden, shown, timed
 
 FP16, BF16 = torch.float16, torch.bfloat16
 
@@ -218,6 +219,80 @@ def layered_cases() -> tuple[Case, ...]:
     )
 
 
+def fused_dropout_relu_batch_norm_conv2d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Pair = 1,
+    padding: Pair = 0,
+    dilation: Pair = 1,
+    groups: int = 1,
+    p: float = 0.5,
+    training: bool = True,
+    inplace: bool = False,
+) -> Tensor:
+    """A 2-d convolution (rules of torch.nn.functional.conv2d: `input` (N, C, H, W), `weight` (K, C / groups, R, S), `bias` (K,) or
+    None), batch norm without learned scales, `max(0, x)`, dropout. In training the norm is `(y - mean) / sqrt(var + 1e-5)` with
+    the mean and the biased variance of each channel over N, rows and columns (a bias cancels), and dropout makes each element 0
+    with probability `p`, independently and anew in each call, and divides the others by `1 - p`. Not in training, statistics
+    are those that a batch norm begins with, mean 0 and variance 1, so that `y` is divided by `sqrt(1 + 1e-5)`, and nothing is
+    dropped. `inplace` changes nothing that the caller sees."""
+    result = functional.conv2d(input, weight, bias, stride, padding, dilation, groups)
+    result = functional.relu(functional.batch_norm(result, *first_statistics(result, training), training=training), inplace)
+    return functional.dropout(result, p, training, inplace)
+
+
+def first_statistics(images: Tensor, training: bool) -> tuple[Tensor | None, Tensor | None]:
+    return (None, None) if training else (images.new_zeros(images.shape[1]), images.new_ones(images.shape[1]))
+
+
+def kept_and_dropped(p: float = 0.5, training: bool = True, inplace: bool = False, **rest: Any) -> tuple[Tensor, Tensor]:
+    value = fused_dropout_relu_batch_norm_conv2d(**rest, p=0.0, training=training)
+    return (value / (1 - p) if training and p < 1 else value), torch.zeros_like(value)
+
+
+def dropout_terms(p: float = 0.5, training: bool = True, inplace: bool = False, **rest: Any) -> Tensor:
+    if not training:
+        return terms(**rest)
+    y = functional.conv2d(rest["input"], rest["weight"], *(rest.get(name, usual) for name, usual in CONVOLUTION))
+    return spread(y, terms(**rest), (0, 2, 3), 1e-5) / (1 - p if p < 1 else 1)
+
+
+def everything_kept(p: float = 0.5, **rest: Any) -> Tensor:
+    return fused_dropout_relu_batch_norm_conv2d(**rest, p=0.0)
+
+
+def whole_channels(p: float = 0.5, training: bool = True, **rest: Any) -> Tensor:
+    """Dropout of whole channels of an image."""
+    return functional.dropout2d(fused_dropout_relu_batch_norm_conv2d(**rest, p=0.0, training=training), p, training)
+
+
+def normed_by_image(p: float = 0.5, training: bool = True, inplace: bool = False, **rest: Any) -> Tensor:
+    """Normalised over rows and columns, not over the batch."""
+    y = functional.conv2d(rest["input"], rest["weight"], *(rest.get(name, usual) for name, usual in CONVOLUTION))
+    return functional.dropout(functional.relu(functional.instance_norm(y)), p, training)
+
+
+DROPOUTS = shown({
+    "fp32": lambda d: drawn(d, (2, 3, 9, 11), (8, 3, 3, 3)),
+    "fp16-padded": lambda d: drawn(d, (2, 5, 7, 9), (12, 5, 3, 3), dtype=FP16) | {"padding": 1, "p": 0.3, "inplace": True},
+    "bf16-stride": lambda d: drawn(d, (3, 4, 19, 17), (8, 4, 3, 3), dtype=BF16, bias=False) | {"stride": 2, "p": 0.4},
+    "groups": lambda d: drawn(d, (2, 8, 9, 9), (16, 2, 3, 3)) | {"groups": 4, "padding": (1, 0), "p": 0.7},
+    "depthwise-dilated": lambda d: drawn(d, (2, 8, 11, 10), (8, 1, 3, 3)) | {"groups": 8, "dilation": 2, "padding": 2},
+    "transposed": lambda d: with_input(drawn(d, (2, 6, 10, 9), (12, 6, 3, 2)), transposed(d.normal(2, 6, 10, 9))) | {"p": 0.25},
+    "large": lambda d: drawn(d, (2, 3, 11, 9), (8, 3, 3, 3), scale=1e4) | {"p": 0.6},
+    "not-in-training": lambda d: drawn(d, (2, 3, 8, 9), (4, 3, 3, 3)) | {"training": False},
+    "kept": lambda d: drawn(d, (2, 3, 8, 9), (4, 3, 3, 3), scale=3e-3) | {"p": 0.0, "inplace": True},
+    "all-dropped": lambda d: drawn(d, (2, 3, 5, 4), (4, 3, 3, 3)) | {"p": 1.0},
+}) + hidden({
+    "offset-groups": lambda d: with_input(drawn(d, (2, 6, 11, 9), (16, 3, 3, 3)), offset(d.normal(2, 6, 11, 9)))
+    | {"groups": 2, "stride": (1, 2), "padding": (2, 1)},
+    "strided-bf16": lambda d: with_input(drawn(d, (2, 5, 9, 8), (4, 5, 3, 3), dtype=BF16), strided(d.normal(2, 5, 9, 8, dtype=BF16)))
+    | {"training": False},
+    "outliers": lambda d: with_input(drawn(d, (2, 4, 10, 11), (16, 4, 3, 3)), d.outliers(2, 4, 10, 11, factor=10)) | {"padding": 1},
+})  # fmt: skip
+
+
 TASKS = (
     Task(
         "kernelbench_x/fused_relu_batch_norm_conv2d",
@@ -257,5 +332,18 @@ TASKS = (
         honest=honest(fused_silu_layer_norm_conv2d),
         magnitude=layer_terms,
         wrong={"normalised by pixel": by_channel},
+    ),
+    Task(
+        "kernelbench_x/fused_dropout_relu_batch_norm_conv2d",
+        "Fusion",
+        "fused",
+        fused_dropout_relu_batch_norm_conv2d,
+        DROPOUTS,
+        timed(images, SIZES),
+        Contract(dropout(), random=True, notes=(INPLACE_NOTE, TF32_NOTE)),
+        honest=honest(fused_dropout_relu_batch_norm_conv2d),
+        truth=kept_and_dropped,
+        magnitude=dropout_terms,
+        wrong={"everything kept": everything_kept, "whole channels": whole_channels, "normed by image": normed_by_image},
     ),
 )  # fmt: skip
