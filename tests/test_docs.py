@@ -5,6 +5,9 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
+
+from benchmark import lint
 
 ROOT = Path(__file__).parent.parent
 
@@ -27,3 +30,12 @@ def test_links_between_documents_lead_somewhere() -> None:
         targets = re.findall(r"\]\((?!https?:)([^)#]+)\)", page.read_text(encoding="utf-8"))
         broken += [(page.name, target) for target in targets if not (page.parent / target).exists()]
     assert broken == []
+
+
+def test_the_example_task_passes_lint() -> None:
+    (example,) = [
+        block for block in re.findall(r"```python\n(.*?)```", (ROOT / "docs/tasks.md").read_text(), re.DOTALL) if "Task(" in block
+    ]
+    names: dict[str, Any] = {}
+    exec(compile(example, "docs/tasks.md", "exec"), names)
+    assert lint.lint(names["LEAKY"]).faults == []
