@@ -22,7 +22,8 @@ COUNTS = {
 NEVER_GIVEN = {"out", "out_tensor", "inplace", "generator", "layout", "device", "requires_grad", "pin_memory", "sparse", "sparse_grad",
                "scale_grad_by_freq"}  # fmt: skip
 """Parameters that may stay at their defaults in every case: where the result goes, and what gradients and streams are made of."""
-ONE_DTYPE = ("_fp16", "_bf16", "_int8")
+ONE_DTYPE = ("_fp16", "_bf16", "_int8", "fused_qr_solve")
+"""Ends of names of operators that are defined for one dtype."""
 any_task = pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
 
 
