@@ -1,0 +1,80 @@
+"""Solutions of linear systems, inverses and pseudoinverses, by their residuals: right up to a backward error, however conditioned."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+
+from benchmark.checkers.factorisation import STABLE
+from benchmark.checkers.invariants import Demand, Tensor, eye, invariants, size
+from benchmark.task import Arguments, Oracle
+
+
+@dataclass(frozen=True)
+class solution(invariants):
+    """`A X = B` by columns: `|B - A x| <= unit * (|A| |x| + |b|)`.
+
+    `Task.truth` returns A and B in fp64, both with two axes at least and B in the shape of X if there was room for one column, and
+    perhaps a shift S where the result is `X + S`. A with more rows than columns is solved by least squares: then the residual counts
+    within the range of A only.
+    """
+
+    def demands(self, oracle: Oracle, outputs: tuple[Tensor, ...], arguments: Arguments) -> Iterator[Demand]:
+        matrix, right, *shift = oracle.expected
+        given = outputs[0].reshape(*right.shape[:-2], matrix.shape[-1], right.shape[-1])
+        found = given - shift[0].reshape(given.shape) if shift else given
+        residual = right - matrix @ found
+        lengths = _lengths(found) + (_lengths(shift[0].reshape(given.shape)) if shift else 0.0)
+        allowed = size(matrix).unsqueeze(-1) * lengths + _lengths(right)
+        if matrix.shape[-2] > matrix.shape[-1]:
+            basis, _ = torch.linalg.qr(matrix)
+            values = torch.linalg.svdvals(matrix)
+            best = right - basis @ (basis.mH @ right)
+            allowed = allowed + (values[..., 0] / values[..., -1]).unsqueeze(-1) * _lengths(best)
+            residual = basis.mH @ residual
+        scale = self.unit(oracle, matrix) * allowed
+        yield Demand("the solution satisfies the equations", _lengths(residual), scale, allowed)
+
+    @property
+    def words(self) -> str:
+        return "each column solves its system: |b - A x| is small beside |A| |x| + |b|, up to " + STABLE
+
+
+def _lengths(columns: Tensor) -> Tensor:
+    return torch.linalg.vector_norm(columns, dim=-2)
+
+
+@dataclass(frozen=True)
+class inverse(invariants):
+    """`A X = 1` or `X A = 1`, whichever comes closer, within `unit * |A| |X|`."""
+
+    def demands(self, oracle: Oracle, outputs: tuple[Tensor, ...], arguments: Arguments) -> Iterator[Demand]:
+        matrix, found = self.given(arguments), outputs[0]
+        one = eye(matrix, matrix.shape[-1])
+        error = torch.minimum(size(matrix @ found - one), size(found @ matrix - one))
+        scale = size(matrix) * size(found)
+        # So large a residual would be that of nothing.
+        allowed = (self.unit(oracle, matrix) * scale).clamp(max=0.1)
+        yield Demand("the product with the matrix is the identity", error, allowed, scale)
+
+    @property
+    def words(self) -> str:
+        return "A X or X A is the identity: the residual is small beside |A| |X|, up to " + STABLE
+
+
+@dataclass(frozen=True)
+class pseudoinverse(invariants):
+    """The four conditions of Moore and Penrose for A, which `Task.truth` returns: where singular values are cut off, without them."""
+
+    def demands(self, oracle: Oracle, outputs: tuple[Tensor, ...], arguments: Arguments) -> Iterator[Demand]:
+        matrix, found = oracle.expected[0], outputs[0]
+        unit, norm, other = self.unit(oracle, matrix), size(matrix), size(found)
+        left, right = matrix @ found, found @ matrix
+        yield Demand("A X A is A", size(left @ matrix - matrix), unit * norm * (1 + norm * other), norm)
+        yield Demand("X A X is X", size(right @ found - found), unit * other * (1 + norm * other), other)
+        for product, words in ((left, "A X is Hermitian"), (right, "X A is Hermitian")):
+            yield Demand(words, size(product - product.mH), unit * norm * other)
+
+    @property
+    def words(self) -> str:
+        return "A X A = A, X A X = X, and A X and X A are Hermitian (A without the singular values that are cut off), up to " + STABLE
