@@ -4,6 +4,7 @@ import inspect
 from dataclasses import asdict, is_dataclass
 from typing import Any
 
+from benchmark.checkers import exact, ties
 from benchmark.task import Task
 
 NO_SEED = 0
@@ -16,16 +17,13 @@ def clauses(task: Task) -> list[str]:
 
 def _clauses(task: Task, unused: list[str]) -> list[str]:
     contract = task.contract
-    sums = {"float32": "Sums are accumulated in float32 or better"}.get(
-        contract.accumulate, f"Sums are accumulated in {contract.accumulate}"
-    )
     return [
         f"`{task.entry_name}` takes the parameters of the signature, in its order and with its defaults, and no others.",
         *_left_alone(unused),
         "The result has the shape and the dtype that the reference returns, on the device of the inputs; its strides are free.",
         _writes(task),
         f"Right means: {contract.checker.words}.",
-        f"{sums}; TF32 products {'count' if contract.tf32 else 'do not count'} as float32.",
+        *([] if isinstance(contract.checker, exact | ties) else [_sums(task)]),
         *(["Each call draws anew: two calls on the same arguments must differ, and any generator will do."] if contract.random else []),
         *(note if note.endswith(".") else f"{note}." for note in contract.notes),
     ]
@@ -55,8 +53,14 @@ def _differs(value: Any, default: Any) -> bool:
     return value is not default and not (type(value) is type(default) and value == default)
 
 
+def _sums(task: Task) -> str:
+    accumulate, tf32 = task.contract.accumulate, task.contract.tf32
+    dtype = "float32 (float64 for float64)" if accumulate == "float32" else accumulate
+    return f"Sums are accumulated in {dtype}; TF32 products {'count' if tf32 else 'do not count'} as float32."
+
+
 def _writes(task: Task) -> str:
-    written = [_written(clause) for clause in task.contract.mutates]
+    written = [_written(clause, task) for clause in task.contract.mutates]
     if not written:
         return "It returns new tensors: no argument is written, and the result shares no memory with one."
     return (
@@ -65,9 +69,12 @@ def _writes(task: Task) -> str:
     )
 
 
-def _written(clause: str) -> str:
+def _written(clause: str, task: Task) -> str:
     name, _, flag = clause.partition(" if ")
-    return f"`{name}` where `{flag}` is true" if flag else f"`{name}`"
+    if flag:
+        return f"`{name}` where `{flag}` is true"
+    optional = inspect.signature(task.reference).parameters[name].default is None
+    return f"`{name}` where a tensor is given for it" if optional else f"`{name}`"
 
 
 def _joined(names: list[str], quoted: bool = True) -> str:

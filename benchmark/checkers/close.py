@@ -48,7 +48,8 @@ class close:
     def words(self) -> str:
         return (
             "compared element by element with an fp64 oracle, within a few roundings of an honest computation in the output's "
-            "dtype that keeps intermediate results in fp32; a computation in the next lower precision fails"
+            "dtype that keeps intermediate results in fp32 (a computation in the next lower precision fails); NaN and infinities stand "
+            "where the oracle has them, and zeros of either sign are equal"
         )
 
 

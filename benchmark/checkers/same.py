@@ -17,7 +17,7 @@ class exact:
 
     @property
     def words(self) -> str:
-        return "every element must be equal to the reference's"
+        return "every element must be equal to the reference's (NaN to NaN, and zeros of either sign to each other)"
 
 
 def equal(expected: torch.Tensor, actual: torch.Tensor) -> Check:

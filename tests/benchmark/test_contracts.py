@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from benchmark import contracts, suites
-from benchmark.checkers import close
+from benchmark.checkers import close, exact
 from benchmark.task import Contract, Task, hidden, shown
 
 
@@ -26,7 +26,9 @@ def said(task: Task) -> str:
 
 def test_nothing_is_written_unless_declared() -> None:
     assert "no argument is written" in said(task())
-    assert "writes `input` where `inplace` is true and `out`, in place" in said(task(mutates=("input if inplace", "out")))
+    assert "writes `input` where `inplace` is true and `out` where a tensor is given for it, in place" in said(
+        task(mutates=("input if inplace", "out"))
+    )
 
 
 def test_parameters_that_no_case_gives_are_named() -> None:
@@ -53,6 +55,10 @@ def test_a_default_that_a_case_repeats_is_no_other_value() -> None:
 def test_clauses_follow_the_declaration(options: dict[str, Any], clause: str) -> None:
     assert clause in said(task(**options))
     assert (clause in said(task())) == (not options)
+
+
+def test_sums_are_no_matter_of_copies() -> None:
+    assert "Sums are" not in said(replace(task(), contract=Contract(exact())))
 
 
 def test_fields_are_plain_values() -> None:

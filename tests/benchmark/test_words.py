@@ -33,4 +33,4 @@ def test_the_contract_names_scheme_and_accumulation() -> None:
     text = words.describe(suites.find("quick/matmul_w8a8"))
     assert "accumulated in int32" in text["contract"]
     assert "round_half_to_even" in text["semantics"]
-    assert "def _int8" in text["reference"]
+    assert "def _quantised" in text["reference"]
