@@ -3,6 +3,8 @@
 from benchmark.suites.kernelbench_x.fusion import (
     attention,
     convolutions,
+    dropouts,
+    fractional,
     indexing,
     linears,
     losses,
@@ -10,6 +12,7 @@ from benchmark.suites.kernelbench_x.fusion import (
     norms,
     pointwise,
     pooling,
+    products,
     reductions,
     solvers,
     stacking,
@@ -18,6 +21,8 @@ from benchmark.suites.kernelbench_x.fusion import (
 TASKS = (
     *attention.TASKS,
     *convolutions.TASKS,
+    *dropouts.TASKS,
+    *fractional.TASKS,
     *indexing.TASKS,
     *linears.TASKS,
     *losses.TASKS,
@@ -25,6 +30,7 @@ TASKS = (
     *norms.TASKS,
     *pointwise.TASKS,
     *pooling.TASKS,
+    *products.TASKS,
     *reductions.TASKS,
     *solvers.TASKS,
     *stacking.TASKS,
