@@ -363,7 +363,7 @@ TASKS = (
             "strided": lambda d: {"A": strided(symmetric(d, 59)), "x": strided(d.normal(59), 3), "alpha": 1.0, "beta": 1.0, "p": 2.5},
             "fp64": lambda d: {"A": symmetric(d, 43, dtype=FP64), "x": offset(d.normal(43, dtype=FP64)), "alpha": 0.75, "beta": -2.0},
         }),
-        timed(lambda d, n: {"A": symmetric(d, n), "x": d.normal(n), "alpha": 1.0, "beta": 1.0}, ((256,), (2048,), (8192,), (16384,))),
+        timed(lambda d, n: {"A": symmetric(d, n), "x": d.normal(n), "alpha": 1.0, "beta": 1.0}, ((256,), (2048,), (6144,), (12288,))),
         Contract(close()),
         honest=matrix_norm_in_fp32,
         magnitude=matrix_norm_terms,

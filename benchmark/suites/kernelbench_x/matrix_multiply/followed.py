@@ -237,7 +237,7 @@ TASKS = (
             "large": lambda d: {"A": d.normal(37, 37, scale=1e4), "x": d.outliers(37), "y": d.normal(37), "alpha": 0.1, "beta": 3.0},
             "one": lambda d: {"A": d.normal(1, 1), "x": d.normal(1), "y": d.normal(1), "alpha": 1.0, "beta": 1.0},
         }) + hidden({
-            "wide": lambda d: {"A": d.normal(257, 257), "x": d.normal(257), "y": d.normal(257), "alpha": 0.75, "beta": 1.25},
+            "wide": lambda d: {"A": d.normal(251, 251), "x": d.normal(251), "y": d.normal(251), "alpha": 0.75, "beta": 1.25},
             "offset": lambda d: {
                 "A": offset(d.normal(29, 29)), "x": offset(d.normal(29), 1), "y": offset(d.normal(29)), "alpha": 2.0, "beta": 0.5
             },
@@ -247,7 +247,7 @@ TASKS = (
         }),
         timed(
             lambda d, n: {"A": d.normal(n, n), "x": d.normal(n), "y": d.normal(n), "alpha": 1.0, "beta": 1.0},
-            ((256,), (2048,), (8192,), (16384,)),
+            ((256,), (2048,), (6144,), (12288,)),
         ),
         Contract(close(), mutates=("y",), notes=("The dot product may take y before or after it is rounded to its dtype.",)),
         honest=vector_dot_rounded_once,

@@ -12,7 +12,7 @@ from benchmark.suites.kernelbench_x._families import nothing, widened
 from benchmark.suites.kernelbench_x._out import into
 from benchmark.task import Contract, Maker, Task, hidden, shown, timed
 
-FP16, BF16, FP64 = torch.float16, torch.bfloat16, torch.float64
+FP16, BF16 = torch.float16, torch.bfloat16
 NAN = float("nan")
 
 
@@ -187,8 +187,8 @@ TASKS = (
                 "mat2": strided(d.normal(83, 23, dtype=BF16)), "beta": 0.5, "alpha": 2,
             },
             "long": lambda d: {"input": d.normal(5, 3), "mat1": d.normal(5, 1021), "mat2": offset(d.normal(1021, 3)), "beta": -1},
-            "fp64-row": lambda d: {
-                "input": d.normal(1, 13, dtype=FP64), "mat1": d.normal(7, 29, dtype=FP64), "mat2": d.normal(29, 13, dtype=FP64),
+            "row-fp16": lambda d: {
+                "input": d.normal(1, 13, dtype=FP16), "mat1": d.normal(7, 29, dtype=FP16), "mat2": d.normal(29, 13, dtype=FP16),
                 "alpha": 0.75,
             },
         }),
@@ -224,7 +224,9 @@ TASKS = (
                 "A": strided(d.normal(43, 43, dtype=BF16)), "B": strided(d.normal(43, 23, dtype=BF16)), "alpha": 0.5, "beta": 2.0
             },
             "offset": lambda d: {"A": offset(d.normal(67, 67)), "B": offset(d.normal(67, 3), 1), "alpha": 1.25, "beta": -1.0},
-            "fp64": lambda d: {"A": d.normal(23, 23, dtype=FP64), "B": d.normal(23, 11, dtype=FP64), "alpha": 0.1, "beta": 0.3},
+            "outliers-fp16": lambda d: {
+                "A": d.outliers(23, 23, dtype=FP16, factor=50), "B": d.normal(23, 11, dtype=FP16), "alpha": 0.1, "beta": 0.3
+            },
         }),
         timed(
             lambda d, n: {"A": d.normal(n, n, dtype=FP16), "B": d.normal(n, n, dtype=FP16), "alpha": 0.5, "beta": 0.5},
