@@ -21,7 +21,7 @@ def odds(tests: int = 1) -> float:
     return math.log(2 * tests / ALPHA)
 
 
-def surprising(counts: Tensor, totals: Tensor, share: float) -> Tensor:
+def surprising(counts: Tensor, totals: Tensor, share: float | Tensor) -> Tensor:
     """Where a number of hits cannot come from `totals` tries at `share` each: totals * KL(counts / totals || share) > L."""
     found = counts / totals.clamp(min=1)
     distance = torch.special.xlogy(found, found / share) + torch.special.xlogy(1 - found, (1 - found) / (1 - share))

@@ -33,7 +33,9 @@ def weights(q: Tensor, k: Tensor, causal: bool, softmax_scale: float | None) -> 
     return torch.softmax(scores, -1), q.abs() @ k.abs().mT * abs(scale)
 
 
-def tiled(q: Tensor, k: Tensor, v: Tensor, causal: bool = False, softmax_scale: float | None = None, *, out: Tensor | None = None) -> Tensor:
+def tiled(
+    q: Tensor, k: Tensor, v: Tensor, causal: bool = False, softmax_scale: float | None = None, *, out: Tensor | None = None
+) -> Tensor:
     """In fp32, with the softmax rounded to the dtype of `v`, as matrix units take it."""
     attended, _ = weights(q.float(), k.float(), causal, softmax_scale)
     return into((attended.to(v.dtype).float() @ v.float()).to(q.dtype), out)
@@ -55,7 +57,9 @@ def aligned_at_the_end(causal: bool = False, **rest: Any) -> Tensor:
     """The last query sees all keys."""
     mask = torch.ones(rest["q"].shape[2], rest["k"].shape[2], dtype=torch.bool, device=rest["q"].device)
     late = mask.tril(mask.shape[1] - mask.shape[0])
-    result = functional.scaled_dot_product_attention(rest["q"], rest["k"], rest["v"], late if causal else None, scale=rest.get("softmax_scale"))
+    result = functional.scaled_dot_product_attention(
+        rest["q"], rest["k"], rest["v"], late if causal else None, scale=rest.get("softmax_scale")
+    )
     return into(result, rest.get("out"))
 
 
@@ -75,7 +79,14 @@ def swapped(d: Draw, batch: int, count: int, length: int, size: int, dtype: torc
 
 
 def fused_transformer_block(
-    input: Tensor, weight1: Tensor, weight2: Tensor, residual: Tensor, dropout_p: float = 0.1, eps: float = 1e-5, *, out: Tensor | None = None
+    input: Tensor,
+    weight1: Tensor,
+    weight2: Tensor,
+    residual: Tensor,
+    dropout_p: float = 0.1,
+    eps: float = 1e-5,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """`layer_norm(dropout(softmax(input @ weight1)) @ weight2) + residual`: `input` (..., D), `weight1` (D, K), `weight2` (K, N),
     `residual` (..., N). The softmax is over K. Dropout always takes place: each element is 0 with probability `dropout_p`, anew in
@@ -87,7 +98,14 @@ def fused_transformer_block(
 
 
 def factors(
-    input: Tensor, weight1: Tensor, weight2: Tensor, residual: Tensor, dropout_p: float = 0.1, eps: float = 1e-5, *, out: Tensor | None = None
+    input: Tensor,
+    weight1: Tensor,
+    weight2: Tensor,
+    residual: Tensor,
+    dropout_p: float = 0.1,
+    eps: float = 1e-5,
+    *,
+    out: Tensor | None = None,
 ) -> tuple[Tensor, ...]:
     left = torch.softmax(input @ weight1, -1)
     return left, weight2.expand(*left.shape[:-2], *weight2.shape), residual, torch.tensor([eps], dtype=left.dtype, device=left.device)
@@ -98,7 +116,14 @@ def everything_kept(dropout_p: float = 0.1, **rest: Any) -> Tensor:
 
 
 def dropped_afterwards(
-    input: Tensor, weight1: Tensor, weight2: Tensor, residual: Tensor, dropout_p: float = 0.1, eps: float = 1e-5, *, out: Tensor | None = None
+    input: Tensor,
+    weight1: Tensor,
+    weight2: Tensor,
+    residual: Tensor,
+    dropout_p: float = 0.1,
+    eps: float = 1e-5,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """Dropout of the second product."""
     product = functional.dropout(torch.softmax(input @ weight1, -1) @ weight2, dropout_p)
@@ -106,7 +131,14 @@ def dropped_afterwards(
 
 
 def residual_inside(
-    input: Tensor, weight1: Tensor, weight2: Tensor, residual: Tensor, dropout_p: float = 0.1, eps: float = 1e-5, *, out: Tensor | None = None
+    input: Tensor,
+    weight1: Tensor,
+    weight2: Tensor,
+    residual: Tensor,
+    dropout_p: float = 0.1,
+    eps: float = 1e-5,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     product = functional.dropout(torch.softmax(input @ weight1, -1), dropout_p) @ weight2 + residual
     return into(functional.layer_norm(product, product.shape[-1:], eps=eps), out)
@@ -149,7 +181,8 @@ TASKS = (
             "offset-outliers": lambda d: heads(d, 1, 2, 37, 16) | {"k": offset(d.outliers(1, 2, 37, 16, factor=20))},
             "negative-scale": lambda d: heads(d, 1, 1, 41, 32, keys=37, softmax_scale=-0.2),
         }),
-        timed(lambda d, *size: heads(d, *size, dtype=FP16, causal=True), ((2, 8, 64, 64), (2, 8, 512, 64), (2, 16, 1024, 64), (2, 16, 2048, 64))),
+        timed(lambda d, b, h, n, size: heads(d, b, h, n, size, dtype=FP16, causal=True),
+              ((2, 8, 64, 64), (2, 8, 512, 64), (2, 16, 1024, 64), (2, 16, 2048, 64))),
         Contract(close(-1), mutates=("out",), notes=(
             "Scores and sums are kept in float32; the softmax may be rounded to the dtype of `v` before it is multiplied with it.",
         )),

@@ -56,8 +56,9 @@ SHOWN = {
     "nothing": lambda d: drawn(d, (0, 3, 5, 6), (4, 3, 3, 3)),
 }
 HIDDEN = {
-    "offset-groups": lambda d: with_input(drawn(d, (2, 6, 9, 7), (8, 3, 3, 3)), offset(d.normal(2, 6, 9, 7)))
-    | {"groups": 2, "stride": (1, 2), "padding": (2, 1)},
+    "offset-groups": lambda d: (
+        with_input(drawn(d, (2, 6, 9, 7), (8, 3, 3, 3)), offset(d.normal(2, 6, 9, 7))) | {"groups": 2, "stride": (1, 2), "padding": (2, 1)}
+    ),
     "strided-bf16": lambda d: with_input(drawn(d, (1, 5, 9, 8), (8, 5, 3, 3), dtype=BF16), strided(d.normal(1, 5, 9, 8, dtype=BF16))),
     "outliers": lambda d: with_input(drawn(d, (1, 4, 10, 7), (4, 4, 3, 3)), d.outliers(1, 4, 10, 7)) | {"padding": 1},
 }
@@ -79,7 +80,14 @@ def images(d: Draw, count: int, channels: int, side: int, filters: int) -> Argum
 
 
 def terms(
-    input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1, **_: Any
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+    **_: Any,
 ) -> Tensor:
     """The sum of the absolute terms of each result of the convolution; what follows it stretches differences by at most 1.13."""
     return functional.conv2d(input.abs(), weight.abs(), None if bias is None else bias.abs(), stride, padding, dilation, groups)
@@ -98,8 +106,8 @@ def fused_gelu_conv2d(
 ) -> Tensor:
     """GELU of a 2-d convolution by the rules of torch.nn.functional.conv2d: `input` (N, C, H, W), `weight` (K, C / groups, R, S),
     `bias` (K,) or None; stride, padding and dilation are a number or a pair (rows, columns), and padding may be "valid" (none) or
-    "same" (with stride 1 and odd filters: the result has the size of the image). `approximate` is "none" (erf) or "tanh". With `out` the result
-    is written there, and `out` is returned."""
+    "same" (with stride 1 and odd filters: the result has the size of the image). `approximate` is "none" (erf) or "tanh". With
+    `out` the result is written there, and `out` is returned."""
     result = functional.gelu(functional.conv2d(input, weight, bias, stride, padding, dilation, groups), approximate=approximate)
     return into(result, out)
 
@@ -161,7 +169,7 @@ def fused_conv2d_add(
 
 def sum_terms(input: Tensor, weight: Tensor, other: Tensor | float | None = None, alpha: float = 1, **rest: Any) -> Tensor:
     of_convolution = terms(input, weight, **rest)
-    return of_convolution if other is None else of_convolution + abs(alpha * other)
+    return of_convolution if other is None else of_convolution + torch.as_tensor(alpha * other).abs()
 
 
 def fused_pixel_shuffle_conv2d(
@@ -308,7 +316,8 @@ TASKS = (
         cases(
             {"fp32": {"other": 0.75, "alpha": 2}},
             channels=lambda d: drawn(d, (2, 3, 8, 7), (4, 3, 3, 3), dtype=FP16) | {"other": d.normal(4, 1, 1, dtype=FP16), "alpha": 3},
-            out=lambda d: drawn(d, (1, 3, 8, 7), (4, 3, 3, 3)) | {"other": d.normal(1, 4, 6, 5), "alpha": -0.5, "out": nothing(d, 1, 4, 6, 5)},
+            out=lambda d: drawn(d, (1, 3, 8, 7), (4, 3, 3, 3))
+            | {"other": d.normal(1, 4, 6, 5), "alpha": -0.5, "out": nothing(d, 1, 4, 6, 5)},
         ),
         timed(lambda d, n, c, s, k: images(d, n, c, s, k) | {"other": d.normal(n, k, s, s, dtype=FP16)}, SIZES),
         Contract(close(), mutates=("out",), notes=(TF32_NOTE,)),

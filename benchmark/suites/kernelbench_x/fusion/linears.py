@@ -152,7 +152,12 @@ def fused_layer_norm_relu_linear(
 
 
 def normed_terms(
-    input: Tensor, weight: Tensor, bias: Tensor | None = None, normalized_shape: Any = None, eps: float = 1e-5, elementwise_affine: bool = True
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    normalized_shape: Any = None,
+    eps: float = 1e-5,
+    elementwise_affine: bool = True,
 ) -> Tensor:
     axes = (-1,) if normalized_shape is None or isinstance(normalized_shape, int) else tuple(range(-len(normalized_shape), 0))
     return spread(functional.relu(functional.linear(input, weight, bias)), terms(input, weight, bias), axes, eps)

@@ -74,13 +74,16 @@ def batch_terms(
     """For the result, and in training for the running statistics that are given."""
     y = functional.conv2d(input, weight, bias, stride, padding, dilation, groups)
     of_y = terms(input, weight, bias, stride, padding, dilation, groups)
+    running: tuple[Tensor, ...] = ()
     if training:
         normed = spread(y, of_y, (0, 2, 3), eps)
         of_var = (2 * (y - y.mean((0, 2, 3), keepdim=True)).abs() * (of_y + of_y.mean((0, 2, 3), keepdim=True))).mean((0, 2, 3))
-        running = (running_mean.abs() + of_y.mean((0, 2, 3)), running_var + of_var) if running_var is not None else ()
+        if running_mean is not None and running_var is not None:
+            running = (running_mean.abs() + of_y.mean((0, 2, 3)), running_var + of_var)
     else:
+        assert running_mean is not None
+        assert running_var is not None
         normed = (of_y + running_mean.abs().view(-1, 1, 1)) * (running_var.view(-1, 1, 1) + eps).rsqrt()
-        running = ()
     normed = normed if bn_weight is None else normed * bn_weight.abs().view(-1, 1, 1)
     return (normed if bn_bias is None else normed + bn_bias.abs().view(-1, 1, 1), *running)
 
@@ -214,9 +217,11 @@ def layered(arguments: Arguments, d: Draw) -> Arguments:
 
 def layered_cases() -> tuple[Case, ...]:
     eps = {"groups": {"ln_eps": 0.1}, "offset-groups": {"ln_eps": 1e-3}}
-    return tuple(
-        Case(case.name, lambda d, case=case: layered(case.make(d), d) | eps.get(case.name, {}), case.held_out) for case in cases()
-    )
+
+    def layered_case(case: Case) -> Case:
+        return Case(case.name, lambda d: layered(case.make(d), d) | eps.get(case.name, {}), case.held_out)
+
+    return tuple(map(layered_case, cases()))
 
 
 def fused_dropout_relu_batch_norm_conv2d(

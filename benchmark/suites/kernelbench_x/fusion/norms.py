@@ -96,13 +96,13 @@ def batch_terms(
 ) -> tuple[Tensor, ...]:
     """Behind the normalised values, and in training behind the running statistics."""
     by_channel, others = (-1, *[1] * (input.dim() - 2)), (0, *range(2, input.dim()))
+    running: tuple[Tensor, ...] = ()
     if training:
         mean, size = input.mean(others, keepdim=True), input.abs() + input.abs().mean(others, keepdim=True)
         normed = spread(input, input.abs(), others, eps)
         running = (running_mean.abs() + input.abs().mean(others), running_var + (2 * (input - mean).abs() * size).mean(others))
     else:
         normed = (input.abs() + running_mean.abs().view(by_channel)) * (running_var.view(by_channel) + eps).rsqrt()
-        running = ()
     normed = normed if weight is None else normed * weight.abs().view(by_channel)
     return (normed if bias is None else normed + bias.abs().view(by_channel), *running)
 
@@ -266,7 +266,8 @@ TASKS = (
             "offset-long": lambda d: pair(d, 2, 2, 1021, num_groups=1) | {"input1": offset(d.normal(2, 2, 1021))},
             "outliers": lambda d: pair(d, 3, 10, 4, 5, num_groups=5) | {"input1": d.outliers(3, 10, 4, 5, factor=30)},
         }),
-        timed(lambda d, *shape: pair(d, *shape, num_groups=8), ((4, 64, 16, 16), (16, 64, 128, 64), (16, 64, 128, 512), (16, 64, 256, 512))),
+        timed(lambda d, *shape: pair(d, *shape, num_groups=8),
+              ((4, 64, 16, 16), (16, 64, 128, 64), (16, 64, 128, 512), (16, 64, 256, 512))),
         Contract(close(), mutates=("out",)),
         honest=rounded_once(fused_add_mul_groupnorm),
         magnitude=group_terms,

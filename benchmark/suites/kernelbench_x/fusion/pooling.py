@@ -22,13 +22,13 @@ def fused_cos_avg_pool1d(
     `kernel_size`), the first one `padding` elements before the input; `ceil_mode` keeps a last window that is not whole, if it
     begins inside the input or its left padding. Padding adds zeros, not cosines of zeros. The sum is divided by the number of
     elements of the window that lie in the padded input, or, without `count_include_pad`, in the input itself."""
-    return functional.avg_pool1d(torch.cos(input), kernel_size, stride, padding, ceil_mode, count_include_pad)
+    return functional.avg_pool1d(torch.cos(input), kernel_size, stride or kernel_size, padding, ceil_mode, count_include_pad)
 
 
 def cosine_sums(
     input: Tensor, kernel_size: int, stride: int | None = None, padding: int = 0, ceil_mode: bool = False, count_include_pad: bool = True
 ) -> Tensor:
-    return functional.avg_pool1d(torch.cos(input).abs(), kernel_size, stride, padding, ceil_mode, count_include_pad)
+    return functional.avg_pool1d(torch.cos(input).abs(), kernel_size, stride or kernel_size, padding, ceil_mode, count_include_pad)
 
 
 def cosine_of_padding(
@@ -36,7 +36,7 @@ def cosine_of_padding(
 ) -> Tensor:
     """Padded before the cosine is taken."""
     padded = torch.cos(functional.pad(input, (padding, padding)))
-    return functional.avg_pool1d(padded, kernel_size, stride, 0, ceil_mode, count_include_pad)
+    return functional.avg_pool1d(padded, kernel_size, stride or kernel_size, 0, ceil_mode, count_include_pad)
 
 
 def whole_divisor(kernel_size: int, count_include_pad: bool = True, **rest: Any) -> Tensor:
@@ -60,24 +60,18 @@ def fused_avg_pool2d_cosine_similarity(
     return functional.avg_pool2d(similarity, kernel_size, stride, padding)
 
 
-def similarity_sums(
-    x1: Tensor, x2: Tensor, kernel_size: int, stride: int | None = None, padding: int = 0, eps: float = 1e-8
-) -> Tensor:
+def similarity_sums(x1: Tensor, x2: Tensor, kernel_size: int, stride: int | None = None, padding: int = 0, eps: float = 1e-8) -> Tensor:
     return fused_avg_pool2d_cosine_similarity(x1.abs(), x2.abs(), kernel_size, stride, padding, eps)
 
 
-def eps_on_the_product(
-    x1: Tensor, x2: Tensor, kernel_size: int, stride: int | None = None, padding: int = 0, eps: float = 1e-8
-) -> Tensor:
+def eps_on_the_product(x1: Tensor, x2: Tensor, kernel_size: int, stride: int | None = None, padding: int = 0, eps: float = 1e-8) -> Tensor:
     """The product of the norms is held above eps, not each of them."""
     norms = (x1.float().norm(dim=1) * x2.float().norm(dim=1)).clamp(min=eps)
     similarity = ((x1.float() * x2.float()).sum(1) / norms).unsqueeze(1).to(x1.dtype)
     return functional.avg_pool2d(similarity, kernel_size, stride, padding)
 
 
-def padding_left_out(
-    x1: Tensor, x2: Tensor, kernel_size: int, stride: int | None = None, padding: int = 0, eps: float = 1e-8
-) -> Tensor:
+def padding_left_out(x1: Tensor, x2: Tensor, kernel_size: int, stride: int | None = None, padding: int = 0, eps: float = 1e-8) -> Tensor:
     similarity = functional.cosine_similarity(x1, x2, dim=1, eps=eps).unsqueeze(1)
     return functional.avg_pool2d(similarity, kernel_size, stride, padding, count_include_pad=False)
 
@@ -203,7 +197,8 @@ TASKS = (
             "offset": lambda d: images(d, 1, 67, 5, 6, kernel_size=5, stride=1, padding=2) | {"x1": offset(d.normal(1, 67, 5, 6))},
             "outliers": lambda d: images(d, 2, 6, 7, 7, kernel_size=3, stride=3, eps=2.0) | {"x1": d.outliers(2, 6, 7, 7)},
         }),
-        timed(lambda d, *shape: images(d, *shape, kernel_size=2), ((4, 64, 16, 16), (16, 64, 128, 64), (16, 64, 128, 256), (16, 64, 256, 512))),
+        timed(lambda d, *shape: images(d, *shape, kernel_size=2),
+              ((4, 64, 16, 16), (16, 64, 128, 64), (16, 64, 128, 256), (16, 64, 256, 512))),
         Contract(close()),
         honest=rounded_once(fused_avg_pool2d_cosine_similarity),
         magnitude=similarity_sums,
@@ -256,10 +251,11 @@ TASKS = (
         }) + hidden({
             "strided-bf16": lambda d: images(d, 17, 2, 5, 7, dtype=BF16, output_size=(2, 3))
             | {"x2": strided(d.normal(17, 2, 5, 7, dtype=BF16))},
-            "offset-copies": lambda d: {"x1": offset(d.normal(3, 2, 13, 11)), "x2": d.normal(3, 2, 13, 11), "output_size": (13, 11), "p": 1.5},
+            "offset-copies": lambda d: images(d, 3, 2, 13, 11, output_size=(13, 11), p=1.5) | {"x1": offset(d.normal(3, 2, 13, 11))},
             "outliers": lambda d: images(d, 4, 5, 8, 9, output_size=1) | {"x1": d.outliers(4, 5, 8, 9)},
         }),
-        timed(lambda d, *shape: images(d, *shape, output_size=8), ((16, 3, 16, 16), (16, 64, 64, 64), (64, 64, 128, 64), (64, 128, 128, 128))),
+        timed(lambda d, *shape: images(d, *shape, output_size=8),
+              ((16, 3, 16, 16), (16, 64, 64, 64), (64, 64, 128, 64), (64, 128, 128, 128))),
         Contract(close(), notes=("`eps` is added to the distance, not to the differences.",)),
         honest=rounded_once(fused_pairwise_distance_adaptive_avg_pool2d),
         magnitude=distance_sums,
