@@ -23,7 +23,7 @@ class within:
             honest, expected = oracle.honest[index], oracle.expected[index]
             if honest.dtype not in BITS:
                 return equal(expected, actual[index])
-            mean = typical(expected, None)
+            mean = typical(expected, None, honest.dtype)
 
             def allowed(truth: torch.Tensor, part: Part) -> torch.Tensor:
                 return self.tolerance * torch.maximum(truth.abs(), part(mean))

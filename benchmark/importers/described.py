@@ -1,6 +1,6 @@
 """A `Task` from what a reference sandbox has said of a foreign file. Its reference is called there, by way of a `Host`.
 
-A description is JSON: `parameters` ({name, kind, default}), `doc`, `cases` and `timing` ({name, held_out, device_only, recipe, layout}),
+A description is JSON: `parameters` ({name, kind (positional, keyword, star), default}), `doc`, `cases` and `timing` ({name, held_out, device_only, recipe, layout}),
 `mutates`, `exact`, `notes`, `model` (how a candidate's class takes the arguments, or null). A layout has a node for each argument:
 `{"t": {dtype, shape, strides}}`, `{"d": dtype}`, `{"l": [...]}`, `{"u": [...]}` (a tuple), `{"f": "0.5"}`, `{"v": 3}`. It comes from
 a process that is not believed: whatever has not this form is refused.
@@ -25,7 +25,7 @@ OWN_DTYPE = (
     "The reference cannot compute in float64, so the result is compared with the reference's own in the dtype of the inputs, and the "
     "budget is wider for that"
 )
-KINDS = {"positional": inspect.Parameter.POSITIONAL_OR_KEYWORD, "keyword": inspect.Parameter.KEYWORD_ONLY}
+KINDS = {"positional": inspect.Parameter.POSITIONAL_OR_KEYWORD, "keyword": inspect.Parameter.KEYWORD_ONLY, "star": inspect.Parameter.VAR_POSITIONAL}
 
 
 class Host(Protocol):
@@ -33,13 +33,13 @@ class Host(Protocol):
 
     def inputs(self, recipe: dict[str, Any], seed: int, device: str) -> Arguments: ...
 
-    def call(self, arguments: Arguments) -> Any:
-        """What the reference returns for arguments in the order of the signature; those that it writes are written here too."""
+    def call(self, signature: inspect.Signature, arguments: Arguments) -> Any:
+        """What the reference returns for arguments by name; those that it writes are written here too."""
         ...
 
 
 class Reference:
-    """Called like the foreign function, and called elsewhere."""
+    """Called like the foreign function, by keyword, and called elsewhere."""
 
     def __init__(self, signature: inspect.Signature, doc: str, name: str, host: Host | None):
         self.__signature__ = signature
@@ -47,9 +47,9 @@ class Reference:
         self.__name__ = name
         self.host = host
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, **arguments: Any) -> Any:
         assert self.host is not None, f"{self.__name__} is not ours: it runs in a reference sandbox only"
-        return self.host.call(dict(self.__signature__.bind(*args, **kwargs).arguments))
+        return self.host.call(self.__signature__, arguments)
 
 
 def task(task_id: str, origin: Origin, host: Host | None = None) -> Task:

@@ -11,11 +11,16 @@ from tools.executor.wire import span
 
 
 def bind(task: Task, arguments: Arguments) -> tuple[Arguments, Arguments]:
-    """Positional arguments in the order of the signature, and keyword-only ones; defaults fill gaps between positional ones."""
+    """Positional arguments in the order of the task's signature, and keyword-only ones; defaults fill gaps between positional ones."""
+    return bound(inspect.signature(task.reference), arguments)
+
+
+def bound(signature: inspect.Signature, arguments: Arguments) -> tuple[Arguments, Arguments]:
+    """The same for any signature."""
     positional: Arguments = {}
     keywords: Arguments = {}
     gap: Arguments = {}
-    for name, parameter in inspect.signature(task.reference).parameters.items():
+    for name, parameter in signature.parameters.items():
         if parameter.kind is parameter.KEYWORD_ONLY:
             if name in arguments:
                 keywords[name] = arguments[name]

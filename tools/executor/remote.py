@@ -72,15 +72,17 @@ class Log:
 class RemoteSandbox:
     """Is made before there is a candidate. `plan` is what it was made for; `memory` describes the memory that it shares, under `fd`."""
 
-    def __init__(self, cancelled: int, plan: Message, fd: int, memory: Message) -> None:
-        """`cancelled` is a descriptor that becomes readable when the evaluation is to be given up."""
+    def __init__(self, cancelled: int, plan: Message, fd: int, memory: Message, heard: bool = True) -> None:
+        """`cancelled` is a descriptor that becomes readable when the evaluation is to be given up. Without `heard` what is printed
+        goes nowhere."""
         self.plan = plan
         self.fd = fd
         self.memory = memory
         self.hello: Message | None = None
         self.control, self.control_end = Channel.pair(most_fds=0)
         self.line, self.line_end = Channel.pair()
-        self.logs = {"stdout": Log(), "stderr": Log()}
+        self.logs = {"stdout": Log(), "stderr": Log()} if heard else {}
+        self.writers = [log.writer for log in self.logs.values()] or [os.open(os.devnull, os.O_WRONLY) for _ in range(2)]
         self.cancelled = cancelled
         self.exit: int | None = None
         self.over: str | None = None
@@ -95,13 +97,13 @@ class RemoteSandbox:
     @property
     def ends(self) -> tuple[int, int, int, int]:
         """The other ends, for the zygote: the keeper's line, the sandbox's line, standard output and error."""
-        return self.line_end.fileno(), self.control_end.fileno(), self.logs["stdout"].writer, self.logs["stderr"].writer
+        return self.line_end.fileno(), self.control_end.fileno(), self.writers[0], self.writers[1]
 
     def handed_over(self) -> None:
         self.line_end.close()
         self.control_end.close()
-        for log in self.logs.values():
-            os.close(log.writer)
+        for writer in self.writers:
+            os.close(writer)
 
     def wait(self, seconds: float) -> Message:
         """What the sandbox says when its walls and its device are there: `ready`, or `broken` with the reason."""

@@ -7,11 +7,16 @@ import os
 from typing import Any
 
 from benchmark.errors import UserError, unknown
+from benchmark.origin import Origin
+from benchmark.task import Task
+from tools import simulated
 from tools.executor import memory
 from tools.executor.channel import Message, readable
 from tools.executor.compiled import CompileCache
 from tools.executor.peer import START_S, Peer, WorkerLost
+from tools.executor.referee import RemoteReference, described
 from tools.executor.remote import RemoteSandbox
+from tools.platforms import default_targets
 
 OPEN_S = 30.0
 """Making the walls and, on a GPU, a context."""
@@ -37,8 +42,10 @@ class Worker:
         self.cancelled, self._cancel = os.pipe()
         self.spare: RemoteSandbox | None = None
         """A sandbox that is made while another is at work, for the next candidate."""
-        self.exported: dict[int, tuple[int, Message] | str] = {}
-        """By GPU, the memory that the judge shares there, or why it cannot."""
+        self.reference: RemoteReference | None = None
+        """The reference sandbox of the foreign task that was asked for last; it sees no candidate, so it stays for the next ones."""
+        self.exported: dict[tuple[int, str], tuple[int, Message] | str] = {}
+        """By GPU and user, the memory that the judge shares there, or why it cannot."""
 
     def ready(self, device: str, level: str) -> str:
         """Starts what is not running, warms the zygote for the device and the isolation level, and returns the mode."""
@@ -52,6 +59,7 @@ class Worker:
         if self.warm != (mode, level):
             if self.warm and self.zygote:
                 self.drop_spare()
+                self.drop_reference()
                 self.zygote.stop()
                 self.zygote = None
                 return self.ready(device, level)
@@ -81,6 +89,15 @@ class Worker:
         self.gpu = int(index) if colon else usable[self.number % len(usable)]
         return "device"
 
+    def isolated(self, level: str) -> None:
+        """Refuses to go on where candidates, and files that are not ours, cannot be isolated as was asked."""
+        if self.isolation["level"] is None:
+            tried = "; ".join(f"{name}: {_why(found)}" for name, found in self.isolation["tried"].items())
+            raise UserError(
+                f"Candidates cannot be isolated at level {level!r} here ({tried}). "
+                "Run where user namespaces and Landlock are allowed, or accept the risk with sandbox=process."
+            )
+
     def describe(self, mode: str) -> tuple[str, str]:
         """Platform and device name."""
         if mode == "device":
@@ -108,6 +125,7 @@ class Worker:
         if self.zygote and self.zygote.process.poll() is None:
             return self.zygote
         self.drop_spare()
+        self.drop_reference()
         if self.zygote:
             self.zygote.stop()
         self.zygote = Peer.without_secrets("tools.executor.walls.zygote")
@@ -131,7 +149,7 @@ class Worker:
             return sandbox
         self.drop_spare()
         if "unmapped" in hello:
-            self.exported[self.gpu] = str(hello["unmapped"])
+            self.exported[self.gpu, "candidate"] = str(hello["unmapped"])
         raise WorkerLost(f"no sandbox could be set up: {hello.get('broken') or hello.get('unmapped')}")
 
     def _fits(self, spare: RemoteSandbox, plan: Message) -> bool:
@@ -152,10 +170,46 @@ class Worker:
         if spare:
             spare.close()
 
-    def _fork(self, plan: Message) -> RemoteSandbox:
+    def referred(self, task: Task, plan: Message) -> RemoteReference:
+        """The reference sandbox of a foreign task. Raises `Misread` where the task's file cannot be read there."""
+        plan = plan | {"reference": True}
+        if self.reference and not self.reference.fits(task, plan):
+            self.drop_reference()
+        if self.reference is None:
+            sandbox = self._fork(plan, "reference")
+            try:
+                self.reference = RemoteReference(sandbox, task)
+            except BaseException:
+                sandbox.close()
+                raise
+        return self.reference
+
+    def drop_reference(self) -> None:
+        reference, self.reference = self.reference, None
+        if reference:
+            reference.close()
+
+    def describing(self) -> str:
+        """The device on which foreign tasks are described: the simulated one where it works, for that takes no GPU's time."""
+        try:
+            simulated.require()
+        except UserError:
+            return "auto"
+        return "simulated"
+
+    def described(self, origin: Origin, mode: str) -> Origin:
+        """The same with what a reference sandbox says of the task. Raises `Misread`."""
+        plan = {"mode": mode, "targets": [self.device["target"] or "unknown"] if mode == "device" else list(default_targets())}
+        sandbox = self._fork(plan | {"seed": 0, "index": self.gpu, "reference": True}, "described")
+        try:
+            return described(sandbox, origin)
+        finally:
+            sandbox.close()
+
+    def _fork(self, plan: Message, user: str = "candidate") -> RemoteSandbox:
         assert self.zygote is not None
-        fd, shared = self._memory(plan["mode"])
-        sandbox = RemoteSandbox(self.cancelled, plan, fd, shared)
+        fd, shared = self._memory(plan["mode"], user)
+        sandbox = RemoteSandbox(self.cancelled, plan, fd, shared, heard=user == "candidate")
         try:
             line, control, out, err = sandbox.ends
             request = {"op": "fork", "level": self.isolation["level"], "memory": shared, "plan": plan}
@@ -169,22 +223,23 @@ class Worker:
         sandbox.handed_over()
         return sandbox
 
-    def _memory(self, mode: str) -> tuple[int, Message]:
+    def _memory(self, mode: str, user: str) -> tuple[int, Message]:
         """Memory for one sandbox: the GPU's where its driver shares it, else the host's."""
-        if mode == "device" and not isinstance(exported := self._export(), str):
+        if mode == "device" and user != "described" and not isinstance(exported := self._export(user), str):
             return os.dup(exported[0]), exported[1]
         return memory.host(mode)
 
-    def _export(self) -> tuple[int, Message] | str:
-        if self.gpu not in self.exported:
-            answer = self.ask_judge({"op": "share", "gpu": self.gpu})
+    def _export(self, user: str) -> tuple[int, Message] | str:
+        key = (self.gpu, user)
+        if key not in self.exported:
+            answer = self.ask_judge({"op": "share", "gpu": self.gpu, "user": user})
             assert self.judge is not None
-            self.exported[self.gpu] = (self.judge.channel.fds[0], answer) if "size" in answer else answer["refused"]
-        return self.exported[self.gpu]
+            self.exported[key] = (self.judge.channel.fds[0], answer) if "size" in answer else answer["refused"]
+        return self.exported[key]
 
     def data_path(self) -> str:
         """How the sandbox's arguments and results travel."""
-        exported = self.exported.get(self.gpu)
+        exported = self.exported.get((self.gpu, "candidate"))
         if self.warm and self.warm[0] == "device":
             return f"shared host memory ({exported})" if isinstance(exported, str) else "shared device memory"
         return "shared host memory"
@@ -192,6 +247,7 @@ class Worker:
     def _forget_judge(self) -> None:
         """With it goes the memory that it has shared, and whoever maps it."""
         self.drop_spare()
+        self.drop_reference()
         assert self.judge is not None
         self.judge.stop()
         for exported in self.exported.values():
@@ -211,6 +267,7 @@ class Worker:
 
     def stop_peers(self) -> None:
         self.drop_spare()
+        self.drop_reference()
         if self.judge:
             self._forget_judge()
         if self.zygote:
@@ -222,3 +279,9 @@ class Worker:
         self.stop_peers()
         for fd in (self.cancelled, self._cancel):
             os.close(fd)
+
+
+def _why(found: Any) -> str:
+    if isinstance(found, dict):
+        return "not denied: " + ", ".join(name for name, denied in found.items() if not denied)
+    return str(found)

@@ -15,10 +15,13 @@ from tools.executor.arguments import bind, memory_of, nbytes, tensors_in
 from tools.executor.channel import Message
 from tools.executor.clock import Bench, Place, bringing, places_for
 from tools.executor.judge import peaks
+from tools.executor.judge.references import Line
 from tools.executor.judge.truths import Truths
 from tools.executor.wire import Region
 from tools.platforms import clocks
 
+BLOCK_S = 60.0
+"""For a block of calls in a reference sandbox."""
 COMPILED = 16
 """Compiled references that are kept for the next candidates of their tasks."""
 
@@ -29,6 +32,8 @@ class Source(Protocol):
     truths: Truths
     sending: Region
     sent: tuple[str, int] | None
+    layout: Message
+    line: Line | None
 
     @property
     def task(self) -> Task: ...
@@ -78,6 +83,9 @@ class TimedBaseline:
         """Takes the inputs that were sent last as one of several sets; the first one begins anew."""
         assert self.judge.sent is not None
         self.loaded.append(self.judge.sent)
+        if line := self.judge.line:
+            line.take_over(self.judge.sending)
+            return line.facts(line.ask(request | self.judge.layout, BLOCK_S))
         arguments = self.judge.truths.arguments(self.judge.task, *self.judge.sent)
         if request["set"] == 0:
             self.baseline = None
@@ -101,10 +109,14 @@ class TimedBaseline:
             args = [sending.write(value) for value in positional.values()]
             sets.append({"args": args, "kwargs": {name: sending.write(value) for name, value in keywords.items()}})
         sending.settle()
+        if self.judge.line:
+            self.judge.line.take_over(sending)
         return {"sets": sets}
 
     def sealed(self, request: Message, fds: list[int]) -> Message:
         """What the sandbox does with the same values. The results are carried off to where it cannot read them."""
+        if line := self.judge.line:
+            return line.ask(request, BLOCK_S)
         assert self.baseline is not None
         bring = [bringing(self.judge.sending, sent) for sent in request["sets"]]
         self.baseline.bench.places = self.baseline.eager
@@ -117,11 +129,15 @@ class TimedBaseline:
         return [tensor.clone() for tensor in (*tensors_in(result), *after)]
 
     def time(self, request: Message, fds: list[int]) -> Message:
+        if line := self.judge.line:
+            return line.ask(request, BLOCK_S)
         assert self.baseline is not None
         return self.baseline.time(request)
 
     def clear(self, request: Message, fds: list[int]) -> Message:
         """Forgets the results of the last block."""
+        if line := self.judge.line:
+            return line.ask({"op": "clear"}, BLOCK_S)
         assert self.baseline is not None
         self.baseline.bench.kept = []
         torch.accelerator.synchronize()
@@ -134,10 +150,14 @@ class TimedBaseline:
             self.judge.truths.forget(self.judge.task, case, seed)
         self.loaded = []
         torch.accelerator.empty_cache()
+        if self.judge.line and not self.judge.line.lost:
+            self.judge.line.ask({"op": "rest"}, BLOCK_S)
         return {}
 
     def compile(self, request: Message, fds: list[int]) -> Message:
         """Compiles the reference for a case, within `seconds`; `{error}` where that fails."""
+        if self.judge.line:
+            return {"error": "torch.compile is not tried on a reference that is not ours"}
         task = self.judge.task
         arguments = task.case(request["case"]).arguments(task.id, request["seed"], self.judge.truths.device)
         # A pool of compilers would be left behind.
@@ -169,7 +189,7 @@ class TimedBaseline:
     def floor(self, request: Message, fds: list[int]) -> Message:
         """Microseconds that a call of the case takes at best, with a cold and a warm cache; null where they are not known."""
         task, sheet = self.judge.task, platforms.detect().sheet
-        work = roofline.minimal(task, task.case(request["case"]).arguments(task.id, request["seed"], "meta"))
+        work = self.judge.truths.reference.work(task.case(request["case"]).arguments(task.id, request["seed"], "meta"))
         if work is None or sheet is None:
             return {"cold": None, "warm": None}
         return {name: roofline.floor_us(work, sheet, margin=1.0, warm=name == "warm") for name in ("cold", "warm")}

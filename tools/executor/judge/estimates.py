@@ -8,9 +8,6 @@ import torch
 from tools.executor.arguments import bind
 from tools.executor.channel import Message
 from tools.executor.wire import span
-from tools.modelled import Eager
-from tools.operations import trace
-from tools.roofline import minimal
 
 if TYPE_CHECKING:
     from tools.executor.judge.judge import Judge
@@ -35,7 +32,8 @@ class Estimates:
         """The `bytes` that a case must move at least; null where the reference cannot run without values."""
         key = (self.judge.task.sha, request["case"])
         if key not in self.moved:
-            work = minimal(self.judge.task, self.judge.truths.arguments(self.judge.task, request["case"], request["seed"]))
+            arguments = self.judge.truths.arguments(self.judge.task, request["case"], request["seed"])
+            work = self.judge.truths.reference.work(arguments)
             self.moved[key] = None if work is None else work.moved
         return {"bytes": self.moved[key]}
 
@@ -44,8 +42,9 @@ class Estimates:
         arguments = task.case(case).arguments(task.id, 0, "meta")
         positional, keywords = bind(task, arguments)
         layout = {"args": [_blank(v) for v in positional.values()], "kwargs": {n: _blank(v) for n, v in keywords.items()}}
-        work = minimal(task, arguments)
-        eager = None if work is None else Eager.of(trace(task.reference, arguments)[1]).operations
+        reference = self.judge.truths.reference
+        work = reference.work(arguments)
+        eager = None if work is None else reference.eager(arguments)
         return layout | {"eager": eager, "work": work and asdict(work)}
 
 

@@ -4,6 +4,7 @@ Started by the broker with `-m`; one request at a time; ends when the broker han
 """
 
 import contextlib
+import json
 import math
 import os
 import traceback
@@ -22,7 +23,9 @@ from tools.executor.arguments import bind, same_bytes, tensors_in
 from tools.executor.channel import Channel, Closed, Message
 from tools.executor.judge.baseline import TimedBaseline
 from tools.executor.judge.estimates import Estimates
-from tools.executor.judge.truths import TaskFault, Truths, blamed
+from tools.executor.judge.fault import TaskFault
+from tools.executor.judge.references import Here, Line, opened
+from tools.executor.judge.truths import Truths, blamed
 from tools.executor.walls import syscalls
 from tools.executor.wire import BadLayout, Copies, Node, Overflow
 from tools.platforms import clocks
@@ -35,8 +38,8 @@ class Judge:
     def __init__(self) -> None:
         self._task: Task | None = None
         self.truths = Truths()
-        self.shared: dict[int, torch.Tensor] = {}
-        """Memory of GPUs that sandboxes map, one after another."""
+        self.shared: dict[tuple[int, str], torch.Tensor] = {}
+        """Memory of GPUs that sandboxes map, one after another; by GPU and by whether candidates or references do."""
         self.exported: list[int] = []
         """Descriptors for the answer at hand."""
         self.copies = Copies(0)
@@ -45,6 +48,8 @@ class Judge:
         """Case and seed of the inputs that the candidate has."""
         self.drawn: tuple[tuple[str, int], tuple[torch.Tensor, ...]] | None = None
         """The candidate's last right result, with case and seed, where the contract is random."""
+        self.line: Line | None = None
+        """To the reference sandbox of a task that is not ours."""
         self.rooms = (self, TimedBaseline(self), Estimates(self))
         """Where the answers to requests are found."""
 
@@ -59,25 +64,25 @@ class Judge:
 
     def share(self, request: Message, fds: list[int]) -> Message:
         """Takes memory of a GPU for all evaluations to come; the descriptor for it goes with the answer."""
-        gpu = request["gpu"]
+        gpu, user = request["gpu"], request["user"]
         try:
-            fd, self.shared[gpu] = memory.on_device(gpu, torch.accelerator.get_memory_info(gpu)[1])
+            fd, self.shared[gpu, user] = memory.on_device(gpu, torch.accelerator.get_memory_info(gpu)[1])
         except OSError as error:
             return {"refused": str(error)}
         self.exported = [fd]
-        return {"size": self.shared[gpu].numel(), "gpu": gpu}
+        return {"size": self.shared[gpu, user].numel(), "gpu": gpu}
 
     def open(self, request: Message, fds: list[int]) -> Message:
         """Begins an evaluation: the task, its cases and the shared memory."""
         gpu = request["memory"]["gpu"]
         # What an earlier candidate has left in a GPU's memory, right answers among it, is nothing for this one.
-        shared = memory.attached(fds[0], request["memory"]) if gpu is None else self.shared[gpu].zero_()
+        shared = memory.attached(fds[0], request["memory"]) if gpu is None else self.shared[gpu, "candidate"].zero_()
         self.sending, self.returned = memory.regions(shared)
         self.truths.device, self.drawn = request["device"], None
         if request["device"] != "cpu":
             torch.accelerator.set_device_index(torch.device(request["device"]).index)
-        if self._task is None or (self.task.id, self.task.sha) != (request["task"], request["sha"]):
-            self._task = suites.find(request["task"])
+        if self._task is None or (self.task.id, self.task.sha) != (request["task"], request["sha"]) or self._moved(request):
+            self._take(request, fds)
         if self.task.sha != request["sha"]:
             return _invalid(f"the executor finds another version of task {self.task.id} than the one asked for")
         simulated = request["device"] == "cpu"
@@ -85,6 +90,27 @@ class Judge:
         timing = [{"name": c.name, "held_out": c.held_out} for c in self.task.timing]
         mutates = bool(self.task.contract.mutates)
         return {"cases": cases, "timing": timing, "entry": self.task.entry_name, "mutates": mutates}
+
+    def _take(self, request: Message, fds: list[int]) -> None:
+        """The task by its name or, where it is not ours, by what the broker says of it and the line to its reference sandbox."""
+        if self.line:
+            self.line.close()
+        about = request.get("reference")
+        if about is None:
+            self._task, self.line = suites.find(request["task"]), None
+            self.truths.reference = Here(self._task)
+            return
+        described = json.loads(os.pread(fds[1], about["bytes"], 0))
+        gpu = about["memory"]["gpu"]
+        shared = self.shared[gpu, "reference"] if gpu is not None else memory.attached(os.dup(fds[3]), about["memory"])
+        channel = Channel.inherited(os.dup(fds[2]))
+        self._task, self.line = opened(request["task"], described, channel, shared, request["device"], about["serial"])
+        self.truths.reference = self.line
+
+    def _moved(self, request: Message) -> bool:
+        """Whether the reference of a foreign task is in another sandbox than it was."""
+        about = request.get("reference")
+        return about is not None and (self.line is None or self.line.serial != about["serial"])
 
     def inputs(self, request: Message, fds: list[int]) -> Message:
         """Draws the inputs of a case and puts them into the shared memory."""
@@ -99,6 +125,7 @@ class Judge:
             "empty": any(t.numel() == 0 for t in tensors_in(arguments)),
         }
         self.sending.settle()
+        self.layout = {name: layout[name] for name in ("args", "kwargs")}
         return layout
 
     def check(self, request: Message, fds: list[int]) -> Message:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from benchmark import oracle
 from benchmark.task import Arguments, Oracle, Task
-from tools.executor.aliasing import overlaps
-from tools.executor.arguments import nbytes, tensors_in
-from tools.executor.aten import COPIES, FREE, MOVES
+from tools.executor.arguments import nbytes
+from tools.executor.judge.fault import TaskFault
+from tools.executor.judge.references import Reference
+from tools.executor.used import moves
 
 CACHE_BYTES = 2 << 30
 DRAWN = 4
@@ -21,10 +21,6 @@ DRAWN = 4
 
 Key = tuple[str, str, int]
 """Digest of the task, case, seed."""
-
-
-class TaskFault(Exception):
-    """The task's own code failed: a generator, the reference, a checker."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +37,9 @@ class Truth:
 
 class Truths:
     """Inputs are drawn on the CPU, those of timing on `device`; right answers are computed on `device`."""
+
+    reference: Reference
+    """Of the task that is asked about."""
 
     def __init__(self) -> None:
         self.device = "cpu"
@@ -66,9 +65,9 @@ class Truths:
             self.known.move_to_end(key)
             return self.known[key]
         arguments = self.placed(self.arguments(task, case, seed))
-        with blamed(), _Names() as used:
+        with blamed(), self.reference.watched() as used:
             right = oracle.compute(task, arguments)
-        truth = self.known[key] = Truth(right, used.moves(), frozenset(used.names))
+        truth = self.known[key] = Truth(right, moves(used.names), frozenset(used.names))
         self.bytes += _bytes(right)
         while self.bytes > CACHE_BYTES and len(self.known) > 1:
             self.bytes -= _bytes(self.known.popitem(last=False)[1].oracle)
@@ -85,8 +84,7 @@ class Truths:
         """What the reference's own outputs share memory with, as `overlaps` tells it."""
         own = oracle.copied(self.placed(self.arguments(task, case, seed)))
         with blamed():
-            outputs = oracle.flattened(oracle.call(task.reference, own))
-        return overlaps(outputs, list(tensors_in(own)), [])
+            return self.reference.shared(own)
 
     def placed(self, value: Any) -> Any:
         """On `device`."""
@@ -104,28 +102,10 @@ def blamed() -> Iterator[None]:
     """What fails inside is the task's fault; running out of memory is ours."""
     try:
         yield
-    except (MemoryError, torch.OutOfMemoryError):
+    except (MemoryError, torch.OutOfMemoryError, TaskFault):
         raise
     except Exception as error:
         raise TaskFault(f"{type(error).__name__}: {error}"[:500]) from error
-
-
-class _Names(TorchDispatchMode):
-    """The operators that run inside, views apart."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.names: set[str] = set()
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: tuple = (), kwargs: dict[str, Any] | None = None) -> Any:
-        if not func.is_view:
-            self.names.add(func.overloadpacket.__name__)
-        return func(*args, **(kwargs or {}))
-
-    def moves(self) -> frozenset[str]:
-        if self.names <= FREE | COPIES:
-            return COPIES
-        return MOVES if self.names <= FREE | COPIES | MOVES else frozenset(self.names & MOVES)
 
 
 def _bytes(truth: Oracle) -> int:

@@ -52,8 +52,9 @@ class Calls:
         reply: Message = {}
         unseen = Unseen()
         try:
+            call = self.sandbox.bound(request, arguments)
             with accounted(watch.record.shown) as unseen, watch:
-                result = self.sandbox.bound(request, arguments)()
+                result = call()
             reply |= self._given(result, tensors)
         except BaseException as error:
             reply["error"] = self.sandbox.described(error)

@@ -20,6 +20,8 @@ from tools.executor.arguments import tensors_in
 from tools.executor.channel import Channel, Message
 from tools.executor.compiled import pack, unpack
 from tools.executor.memory import attached, regions
+from tools.executor.modules import ClassCandidate
+from tools.executor.reference.room import References
 from tools.executor.sandbox import account, tripwire
 from tools.executor.sandbox.calls import Calls
 from tools.executor.sandbox.exceptions import describe
@@ -36,6 +38,9 @@ from tools.executor.wire import Node, Overflow
 
 TARGETS, KERNELS, NAME = 8, 32, 200
 """Compilation targets, kernels of each, and characters of a kernel's name that are reported."""
+CANDIDATE = (Calls, TimedCalls, SampledCalls, TracedCalls)
+REFERENCE = (References, TimedCalls)
+"""What answers requests where a foreign task's file runs in place of a candidate."""
 
 
 class Session(Instruments, Protocol):
@@ -65,14 +70,16 @@ class Failed(Exception):
 class Sandbox:
     """Answers one request at a time. Inputs lie in the first part of the shared memory, outputs in the second."""
 
-    def __init__(self, channel: Channel, memory: torch.Tensor, session: Session, box: Path, device: bool):
-        """`device`: whether the session is a real device."""
+    def __init__(
+        self, channel: Channel, memory: torch.Tensor, session: Session, box: Path, device: bool, rooms: tuple[Callable[..., Any], ...]
+    ):
+        """`device`: whether the session is a real device. `rooms` are made, and answer requests beside this."""
         self.channel = channel
         self.device = device
         self.inputs, self.outputs = regions(memory)
         self.session = session
         self.box = box
-        self.function: Callable[..., Any] | None = None
+        self.function: Callable[..., Any] | ClassCandidate | None = None
         self.held: list[torch.Tensor] = []
         """The flat memory behind the arguments of the last call."""
         self.compiling = False
@@ -82,7 +89,7 @@ class Sandbox:
         """Where the arguments' tensors lie, as the candidate sees it."""
         self.kinds = {torch.Tensor, torch.nn.Parameter, type(sample)}
         """Types that an output may have: a subclass might compute when it is looked at."""
-        self.rooms = (self, Calls(self), TimedCalls(self), SampledCalls(self), TracedCalls(self))
+        self.rooms = (self, *(room(self) for room in rooms))
         """Where the answers to requests are found."""
 
     def serve(self) -> None:
@@ -140,8 +147,12 @@ class Sandbox:
             raise Failed(kind, report["message"], **report["detail"]) from error
         names = [request["entry"], "kernel_function"]
         self.function = next((f for name in names if callable(f := getattr(module, name, None))), None)
+        model = request.get("model")
+        if self.function is None and model and callable(made := getattr(module, model["name"], None)):
+            self.function = ClassCandidate(made, model, self.session.to_device)
         if self.function is None:
-            raise Failed("missing_entry", f"the module defines no function {' or '.join(names)}")
+            also = f", and no class {model['name']}" if model else ""
+            raise Failed("missing_entry", f"the module defines no function {' or '.join(names)}{also}")
         return {"tampered": self.tampered()[:16]}
 
     def bound(self, request: Message, arguments: list[Any]) -> Callable[[], Any]:
@@ -149,7 +160,10 @@ class Sandbox:
         # Shared memory may lie on the host.
         arguments = [self.place if isinstance(value, torch.device) else value for value in arguments]
         count = len(request["args"])
-        return partial(self.function, *arguments[:count], **dict(zip(request["kwargs"], arguments[count:], strict=True)))
+        keywords = dict(zip(request["kwargs"], arguments[count:], strict=True))
+        if isinstance(self.function, ClassCandidate):
+            return self.function.bound(*arguments[:count], **keywords)
+        return partial(self.function, *arguments[:count], **keywords)
 
     def take(self, request: Message, places: list[torch.Tensor] | None = None, zones: Zones | None = None) -> list[Any]:
         """The arguments, on the device; their values go to `places` where these are given, and else between red zones where there are
@@ -269,10 +283,12 @@ def run(channel: Channel, fd: int, memory: Message, plan: Message, box: Path) ->
         except BaseException as error:
             channel.send({"broken": f"{type(error).__name__}: {error}"[:500]})
             return
-        sandbox = Sandbox(channel, shared, session, box, plan["mode"] == "device")
-        sandbox.watch_compiler()
-        sandbox.launches.watch()
-        sandbox.arm()
+        reference = plan.get("reference", False)
+        sandbox = Sandbox(channel, shared, session, box, plan["mode"] == "device", REFERENCE if reference else CANDIDATE)
+        if not reference:
+            sandbox.watch_compiler()
+            sandbox.launches.watch()
+            sandbox.arm()
         channel.send({"ready": True})
         sandbox.serve()
 

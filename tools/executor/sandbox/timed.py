@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from triton.runtime.autotuner import Autotuner
 
-from tools.executor.arguments import tensors_in
+from tools.executor.arguments import nbytes, tensors_in
 from tools.executor.channel import Message
 from tools.executor.clock import Bench, Place, bringing, places_for
 
@@ -35,7 +35,10 @@ class TimedCalls:
             self.bench.sets.append(self.sandbox.held)
         # The judge writes the next values to the same shared memory.
         torch.accelerator.synchronize()
-        return {}
+        if request["set"]:
+            return {}
+        facts = {"flush_us": self.bench.flush_us, "free_bytes": torch.accelerator.get_memory_info()[0]}
+        return facts | {"input_bytes": nbytes(self.sandbox.held)}
 
     def _place(self, request: Message, like: list[torch.Tensor]) -> tuple[Place, list[Any]]:
         """The arguments once more, in memory of their own."""

@@ -20,6 +20,7 @@ from tools.evaluation import Evaluation
 from tools.executor import compiled
 from tools.executor.channel import Malformed, Message, TooLong, enclosed
 from tools.executor.peer import WorkerLost
+from tools.executor.referee import Misread
 from tools.executor.remote import Died, Hung, RemoteSandbox
 from tools.executor.stages.adversarial import Adversarial
 from tools.executor.stages.correctness import Correctness
@@ -90,12 +91,7 @@ class Course:
     def _prepare(self) -> None:
         worker, record = self.worker, self.record
         record.mode = worker.ready(self.settings.device, self.level)
-        if worker.isolation["level"] is None:
-            tried = "; ".join(f"{level}: {_why(found)}" for level, found in worker.isolation["tried"].items())
-            raise UserError(
-                f"Candidates cannot be isolated at level {self.level!r} here ({tried}). "
-                "Run where user namespaces and Landlock are allowed, or accept the risk with sandbox=process."
-            )
+        worker.isolated(self.level)
         level = worker.isolation["level"]
         found = worker.isolation["tried"][level]
         record.isolation = {
@@ -156,18 +152,34 @@ class Course:
         plan = {"mode": self.record.mode, "targets": targets, "seed": settings.seed, "index": worker.gpu}
         self.sandbox = worker.sandbox(plan)
         self.record.data_path = worker.data_path()
-        request = {"op": "open", "task": self.task.id, "sha": self.task.sha, "device": worker.place(self.record.mode)}
-        self.cases = self.judge(request | {"memory": self.box.memory}, (self.box.fd,))
+        self._brief(plan)
         worker.prepare(plan)
         answer = self._parse()
         self.stage("static")
         self.record.facts = answer["facts"]
         self.stage("import")
         self._recall()
-        answer = self.ask({"op": "import", "entry": self.cases["entry"]}, settings.import_s)
+        model = self.task.origin.description["model"] if self.task.origin else None
+        answer = self.ask({"op": "import", "entry": self.cases["entry"], "model": model}, settings.import_s)
         if found := tampering(answer):
             raise Stop.because(found)
         self.stage("compile")
+
+    def _brief(self, plan: Message) -> None:
+        """Tells the judge of the task and of the memory; of a task that is not ours also how its reference is come at."""
+        worker, task = self.worker, self.task
+        request = {"op": "open", "task": task.id, "sha": task.sha, "device": worker.place(self.record.mode), "memory": self.box.memory}
+        fds: tuple[int, ...] = (self.box.fd,)
+        if task.origin:
+            try:
+                reference = worker.referred(task, plan)
+            except Misread as error:
+                raise Stop("task_invalid", str(error)) from None
+            request["reference"] = reference.message
+            fds += reference.fds
+        self.cases = self.judge(request, fds)
+        if not self.cases["cases"]:
+            raise Stop("unsupported", "no case of this task is small enough for the simulated device; task_args may name smaller sizes")
 
     def _parse(self) -> Message:
         with enclosed(self.source) as fd:
@@ -249,6 +261,8 @@ class Course:
         if "user_error" in answer:
             raise UserError(answer["user_error"])
         if "invalid" in answer:
+            # Whatever it was, the next evaluation finds another one.
+            self.worker.drop_reference()
             raise Stop("task_invalid", answer["invalid"])
         if "broken" in answer:
             raise Stop("infra_error", f"the judge failed at {request['op']}: {answer['broken']}", {"traceback": answer["traceback"]})
@@ -301,8 +315,3 @@ class Course:
 def sha(candidate: str) -> str:
     return hashlib.sha256(candidate.encode("utf-8", "surrogatepass")).hexdigest()
 
-
-def _why(found: Any) -> str:
-    if isinstance(found, dict):
-        return "not denied: " + ", ".join(name for name, denied in found.items() if not denied)
-    return str(found)

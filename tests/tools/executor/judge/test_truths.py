@@ -9,6 +9,7 @@ import torch
 from benchmark.suites import find
 from tools.executor import memory
 from tools.executor.judge.judge import Judge
+from tools.executor.judge.references import Here
 from tools.executor.judge.truths import TaskFault, Truths, blamed
 
 
@@ -38,12 +39,16 @@ def test_want_of_memory_is_ours(shortage):
 )
 def test_memory_that_the_reference_shares_is_known(tmp_path, body, shared):
     task = find(own(tmp_path, body))
-    assert Truths().shared(task, task.cases[0].name, 0) == shared
+    truths = Truths()
+    truths.reference = Here(task)
+    assert truths.shared(task, task.cases[0].name, 0) == shared
 
 
 def test_operators_of_the_reference_are_known(tmp_path):
     task = find(own(tmp_path, "return torch.cat([x.relu(), x])"))
-    truth = Truths().truth(task, task.cases[0].name, 0)
+    truths = Truths()
+    truths.reference = Here(task)
+    truth = truths.truth(task, task.cases[0].name, 0)
     assert {"relu", "cat"} <= truth.operators
     assert truth.moves == {"cat"}
 

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tools.executor.aten import KERNEL, LOOKUP, TOGETHER, TRANSFER
-from tools.executor.judge.truths import _Names
 from tools.executor.stages.torch_work import TorchWork
+from tools.executor.used import Used, moves
 
 JUNK = st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=5), lambda inner: st.lists(inner, max_size=7))
 
@@ -122,9 +122,9 @@ def test_forged_rows_do_no_harm(rows, unseen, tables, told):
 
 
 def used(function, *tensors):
-    with _Names() as names:
+    with Used() as used:
         function(*tensors)
-    return names.moves()
+    return moves(used.names)
 
 
 def test_what_a_reference_moves_is_found():
