@@ -206,7 +206,7 @@ TASKS = (
             "square": lambda d: {"a": d.normal(32, 32), "b": d.normal(32, 32)},
             "large": lambda d: {"a": d.normal(11, 43, scale=30), "b": d.normal(43, 7)},
             "transposed": lambda d: {"a": transposed(d.normal(19, 31)), "b": transposed(d.normal(31, 23))},
-            "one": lambda d: {"a": d.normal(1, 1, shift=2), "b": d.normal(1, 1, shift=2)},
+            "row": lambda d: {"a": d.normal(1, 31), "b": d.normal(31, 11)},
         }) + hidden({
             "long": lambda d: {"a": d.normal(5, 257), "b": d.normal(257, 3)},
             "strided": lambda d: {"a": strided(d.normal(7, 37)), "b": offset(d.normal(37, 11))},
