@@ -12,6 +12,7 @@ from scaffolds.options import convert
 @dataclass
 class Benchmark:
     suite: str = "quick"
+    path: str | None = None
     category: str | list[str] | None = None
     tasks: str | list[str] | None = None
     source: str | list[str] | None = None

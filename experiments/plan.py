@@ -19,6 +19,7 @@ from benchmark.task import Task
 from experiments.config import Collected, RunConfig, parse
 from experiments.runs import Run
 from scaffolds import loader
+from tools import tasks as files
 
 HARMLESS = ("resume", "concurrency", "executor.workers", "executor.gpus", "budget.")
 """Overrides that may come with `resume=`: they change how fast and how far a run goes, never what it asks."""
@@ -110,16 +111,31 @@ def reopened(run: Run, collected: Collected) -> Collected:
 
 def chosen(config: RunConfig) -> list[Task]:
     """The tasks asked for, by `task=` or by the benchmark group."""
+    sandbox = config.executor.sandbox
+    if config.task is not None:
+        return [files.find(config.task, config.task_args, sandbox)]
+    asked = asdict(config.benchmark)
+    suite, path, source = asked["suite"], asked.pop("path"), asked["source"]
+    if suite in files.FORMATS:
+        if source is not None:
+            raise UserError(
+                f"benchmark.source cannot be set for {suite}: its tasks do not say where they come from; use category or tasks."
+            )
+        del asked["source"]
+        return some(files.select(path=path, args=config.task_args, sandbox=sandbox, **asked), suite)
+    if path is not None:
+        raise UserError(f"benchmark.path cannot be set for {suite}, which is ours; suites of a checkout are {', '.join(files.FORMATS)}.")
     if config.task_args:
         raise UserError(
-            f"task_args.{next(iter(config.task_args))} cannot be set: no task takes options; a function's inputs stand beside it."
+            f"task_args.{next(iter(config.task_args))} cannot be set for {suite}: only tasks from files of your own take options."
         )
-    if config.task is not None:
-        return [suites.find(config.task)]
-    tasks = suites.select(**asdict(config.benchmark))
+    return some(suites.select(**asked), suite)
+
+
+def some(tasks: list[Task], suite: str) -> list[Task]:
     if not tasks:
         asked = "benchmark.category, tasks and source together"
-        raise UserError(f"No task of suite {config.benchmark.suite!r} fits {asked}; `python -m benchmark.list` shows all.")
+        raise UserError(f"No task of suite {suite!r} fits {asked}; `python -m benchmark.list` shows all.")
     return tasks
 
 

@@ -5,12 +5,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from benchmark.errors import UserError, unknown
 
 if TYPE_CHECKING:
     from benchmark.task import Task
+
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -34,13 +36,12 @@ def load(suite: str) -> Suite:
 
 
 def find(task_id: str) -> "Task":
-    """The task `suite/name`, or the user's own, `./file.py:function`."""
-    path, colon, function = task_id.rpartition(":")
-    if colon and path.endswith(".py"):
-        from benchmark.own import own_task
-
-        return own_task(task_id, path, function)
+    """The task `suite/name`. Tasks in files of the user's are read by `tools.tasks.find`, which has a sandbox for them."""
     suite, slash, _ = task_id.partition("/")
+    if ":" in task_id:
+        raise UserError(
+            f"{task_id} is in a file of your own, which is run in a sandbox only: this takes tasks of the suites, as suite/task."
+        )
     if not slash:
         raise UserError(f"No task {task_id!r}: name it suite/task, or ./file.py:function; `python -m benchmark.list` shows all tasks.")
     by_id = {task.id: task for task in load(suite).tasks}
@@ -66,11 +67,16 @@ def select(
         _kept(chosen, "task", tasks, lambda task: task.name, lambda task: task.id),
     ]
     chosen = [task for task in chosen if all(keep(task) for keep in keeps)]
-    if limit is not None and limit < len(chosen):
-        order = range(len(chosen))
-        kept = order[:limit] if sample_seed is None else sorted(random.Random(sample_seed).sample(order, limit))
-        chosen = [chosen[index] for index in kept]
-    return chosen
+    return few(chosen, limit, sample_seed)
+
+
+def few(items: list[Item], limit: int | None, sample_seed: int | None) -> list[Item]:
+    """The first ones, or with a seed a random few, in their order."""
+    if limit is None or limit >= len(items):
+        return items
+    order = range(len(items))
+    kept = order[:limit] if sample_seed is None else sorted(random.Random(sample_seed).sample(order, limit))
+    return [items[index] for index in kept]
 
 
 Key = Callable[["Task"], str]
