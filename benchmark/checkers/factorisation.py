@@ -96,8 +96,8 @@ class eig(invariants):
     @property
     def words(self) -> str:
         return (
-            "A v = lambda v with |v| = 1 for each pair, and the eigenvalues are right as a multiset (their order, the phases of the vectors "
-            "and the basis for equal eigenvalues are free), up to " + STABLE
+            "A v = lambda v with |v| = 1 for each pair, and the eigenvalues are right as a multiset (their order, the phases of the "
+            "vectors and the basis for equal eigenvalues are free), up to " + STABLE
         )
 
 

@@ -14,13 +14,16 @@ from benchmark.task import Arguments, Oracle
 class solution(invariants):
     """`A X = B` by columns: `|B - A x| <= unit * (|A| |x| + |b|)`.
 
-    `Task.truth` returns A and B in fp64, both with two axes at least and B in the shape of X if there was room for one column, and
-    perhaps a shift S where the result is `X + S`. A with more rows than columns is solved by least squares: then the residual counts
+    `Task.truth` returns A and B in fp64, both with two axes at least (a vector b as one column), and where the result is `X + S`, as
+    `shifted` says, S as well. A with more rows than columns is solved by least squares: then the residual counts
     within the range of A only.
     """
 
+    shifted: bool = False
+
     def demands(self, oracle: Oracle, outputs: tuple[Tensor, ...], arguments: Arguments) -> Iterator[Demand]:
-        matrix, right, *shift = oracle.expected
+        matrix, right = oracle.expected[:2]
+        shift = oracle.expected[2:3] if self.shifted else ()
         given = outputs[0].reshape(*right.shape[:-2], matrix.shape[-1], right.shape[-1])
         found = given - shift[0].reshape(given.shape) if shift else given
         residual = right - matrix @ found

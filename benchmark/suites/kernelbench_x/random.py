@@ -1,6 +1,7 @@
 """Random of KernelBench-X: samples, judged by their distribution, and a row of powers."""
 
 import random
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -29,7 +30,7 @@ def rand(
     return torch.rand(*size, dtype=dtype, device=device)
 
 
-def same_row(*size: int, **options: object) -> Tensor:
+def same_row(*size: int, **options: Any) -> Tensor:
     return rand(size[-1], **options).expand(size).clone()
 
 
@@ -118,7 +119,9 @@ TASKS: tuple[Task, ...] = (
             "base-2": lambda d: {"start": number(d, -20, 0), "end": number(d, 1, 20, 1), "steps": 997, "base": 2.0, "device": here(d)},
             "base-e": lambda d: {"start": 0.0, "end": number(d, 1, 5), "steps": 257, "base": 2.718281828459045, "device": here(d)},
             "falling": lambda d: {"start": number(d, 2, 4), "end": number(d, -4, -2, 1), "steps": 129, "device": here(d)},
-            "below-one": lambda d: {"start": -2, "end": number(d, 1, 6), "steps": 101, "base": 0.5, "dtype": torch.float32, "device": here(d)},
+            "below-one": lambda d: {
+                "start": -2, "end": number(d, 1, 6), "steps": 101, "base": 0.5, "dtype": torch.float32, "device": here(d)
+            },
             "fp16": lambda d: {"start": number(d, -3, -1), "end": number(d, 1, 4, 1), "steps": 301, "dtype": FP16, "device": here(d)},
             "one-step": lambda d: {"start": number(d, -2, 2), "end": 5.0, "steps": 1, "device": here(d)},
             "empty": lambda d: {"start": 0.0, "end": number(d, 1, 2), "steps": 0, "device": here(d)},

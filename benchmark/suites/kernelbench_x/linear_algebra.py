@@ -1,5 +1,0 @@
-"""LinearAlgebra of KernelBench-X."""
-
-from benchmark.task import Task
-
-TASKS: tuple[Task, ...] = ()
