@@ -232,7 +232,7 @@ def parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--suite", action="append", help="a suite; all of them by default")
     parser.add_argument("--category", action="append", help="a category")
-    parser.add_argument("--task", action="append", help="a task (quick/gelu, ./my_ops.py:function)")
+    parser.add_argument("--task", action="append", help="a task of the suites (quick/gelu)")
     parser.add_argument("--limit", type=int, help="at most so many tasks: the first ones, or with --sample-seed a sample")
     parser.add_argument("--sample-seed", type=int)
     parser.add_argument("--device", default="cpu", help="where cases, oracles and checks are computed")

@@ -13,6 +13,7 @@ from typing import Any
 
 from benchmark.console import show
 from benchmark.errors import UserError
+from benchmark.importers.options import typed
 from tools.evaluation import NO_VERDICT, Evaluation
 from tools.platforms import default_targets
 from tools.settings import Settings
@@ -21,7 +22,8 @@ from tools.settings import Settings
 def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m tools.evaluate", description="Compile, test and time candidates.")
     one = parser.add_argument_group("one candidate")
-    one.add_argument("--task", help="suite/name, as in quick/gelu, or ./file.py:function")
+    one.add_argument("--task", help="suite/name, as in quick/gelu, ./file.py:function, or kernelbench:CHECKOUT/level1/19_ReLU and the like")
+    one.add_argument("--task-arg", action="append", default=[], metavar="KEY=VALUE", help="option of a task in a file of your own")
     one.add_argument("--candidate", help="file with the candidate's source, - for standard input")
     one.add_argument("--json", action="store_true", help="print the evaluation as JSON")
     many = parser.add_argument_group("many candidates")
@@ -51,6 +53,8 @@ def mistake(options: argparse.Namespace) -> str:
     one, many = (options.task, options.candidate), (options.jobs, options.out)
     if (any(one) and any(many)) or not (all(one) or all(many)):
         return "give --task and --candidate, or --jobs and --out"
+    if options.task_arg and not options.task:
+        return "--task-arg goes with --task"
     if options.workers is not None and (not any(many) or options.workers < 1):
         return "--workers is a number of evaluations at a time, 1 or more, with --jobs"
     return "--json is for one candidate: with --jobs every result is JSON" if options.json and any(many) else ""
@@ -80,10 +84,11 @@ def read(name: str) -> str:
 
 
 async def evaluate(options: argparse.Namespace) -> Evaluation:
-    from benchmark.suites import find
     from tools.executor.local import LocalExecutor
+    from tools.tasks import find
 
-    candidate, task = read(options.candidate), find(options.task)
+    candidate = read(options.candidate)
+    task = find(options.task, dict(map(typed, options.task_arg)), options.sandbox)
     executor = LocalExecutor(workers=1)
     try:
         return await executor.evaluate(candidate, task, settings(options))

@@ -1,6 +1,7 @@
 """The batch door: a file of jobs in, a file of results out, one line each; a second start goes on where the first one ended.
 
-A job is `{"id", "task", "candidate"}`, the candidate as source text; further fields are passed over. A result is
+A job is `{"id", "task", "candidate"}`, the candidate as source text, with `task_args` where the task takes options; further fields are
+passed over. A result is
 `{"id", "evaluation"}` with the evaluation as `--json` prints it (nothing of held-out cases), or `{"id", "error"}`, or, where the
 line has no id of its own, `{"line", "error"}`. Results stand in the order in which they were found.
 """
@@ -15,17 +16,16 @@ import traceback
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from benchmark.errors import UserError
-from benchmark.suites import find
 from benchmark.task import Task
 from tools import jsonl
 from tools.executor.local import LocalExecutor
 from tools.executor.stages.course import sha
 from tools.settings import Settings
+from tools.tasks import Finder
 
 Key = tuple[str, str, str, str, str]
 """Digests of candidate, task (its id and its digest), environment and settings: what a verdict depends on."""
@@ -56,19 +56,38 @@ class Broken:
         return self.place | {"error": self.error}
 
 
-def read(path: Path) -> Iterator[Job | Broken]:
-    """The jobs of a file, line by line; empty lines are passed over."""
+def read(path: Path, sandbox: str = "auto") -> Iterator[Job | Broken]:
+    """The jobs of a file, line by line; empty lines are passed over. `sandbox`: the isolation level for tasks in files of the user's."""
     try:
         lines = path.read_bytes().split(b"\n")
     except OSError as error:
         raise UserError(f"Cannot read the jobs {str(path)!r}: {error.strerror}. Give a file with a JSON object per line.") from None
     seen: dict[str | int, int] = {}
-    for number, line in enumerate(lines, 1):
-        if line.strip():
-            yield _job(line, number, seen)
+    with Tasks(sandbox) as tasks:
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                yield _job(line, number, seen, tasks)
 
 
-def _job(line: bytes, number: int, seen: dict[str | int, int]) -> Job | Broken:
+class Tasks(Finder):
+    """Finds each task once."""
+
+    def __init__(self, sandbox: str):
+        super().__init__(sandbox)
+        self.known: dict[str, Task | str] = {}
+
+    def named(self, name: str, args: dict[str, Any]) -> Task | str:
+        """The task, or the sentence that says why there is none."""
+        key = json.dumps([name, args], sort_keys=True)
+        if key not in self.known:
+            try:
+                self.known[key] = self.find(name, args)
+            except UserError as error:
+                self.known[key] = str(error)
+        return self.known[key]
+
+
+def _job(line: bytes, number: int, seen: dict[str | int, int], tasks: Tasks) -> Job | Broken:
     place: dict[str, Any] = {"line": number}
     try:
         found = json.loads(line)
@@ -83,17 +102,11 @@ def _job(line: bytes, number: int, seen: dict[str | int, int]) -> Job | Broken:
     for field_name in ("task", "candidate"):
         if not isinstance(found.get(field_name), str):
             return Broken({"id": name}, f'line {number} has no text as its "{field_name}"')
-    task = _task(found["task"])
+    args = found.get("task_args") or {}
+    if not isinstance(args, dict):
+        return Broken({"id": name}, f'line {number} has no object as its "task_args"')
+    task = tasks.named(found["task"], args)
     return Broken({"id": name}, task) if isinstance(task, str) else Job(name, task, found["candidate"])
-
-
-@cache
-def _task(name: str) -> Task | str:
-    """The task, or the sentence that says why there is none."""
-    try:
-        return find(name)
-    except UserError as error:
-        return str(error)
 
 
 class Results:
@@ -216,7 +229,7 @@ def say(text: str) -> None:
 
 async def run(jobs: Path, out: Path, settings: Settings, workers: int | None = None) -> int:
     """Exit code: 0 when every line has its result, be it an error; 1 after a fault of our own; 130 when interrupted."""
-    todo = list(read(jobs))
+    todo = list(read(jobs, settings.sandbox))
     batch = Batch(Results(out), settings)
     if batch.results.torn:
         say(f"{out}: dropped a torn last line ({batch.results.torn} bytes); what it told is evaluated again")

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from benchmark import importers, suites
 from benchmark.errors import UserError, unknown
@@ -19,19 +19,45 @@ FORMATS = importers.FORMATS
 """Suites that lie in a user's checkout."""
 
 
+class Finder:
+    """Finds tasks as long as it is open; the process that foreign files are described by starts with the first of them."""
+
+    def __init__(self, sandbox: str = "auto"):
+        """`sandbox`: the isolation level."""
+        self.sandbox = sandbox
+        self.worker: Worker | None = None
+        self.mode = ""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self.worker:
+            self.worker.stop()
+
+    def find(self, task_id: str, args: Mapping[str, Any] | None = None) -> Task:
+        """`suite/name`, `./file.py:function`, or a format and the path of a task in its checkout. Raises `UserError`."""
+        if importers.is_foreign(task_id):
+            return self._foreign(task_id, importers.read(task_id, args))
+        if args:
+            raise UserError(f"task_args.{next(iter(args))} cannot be set for {task_id}: only tasks from files of your own take options.")
+        return suites.find(task_id)
+
+    def _foreign(self, task_id: str, origin: Origin) -> Task:
+        if self.worker is None:
+            self.worker = Worker(0, None, CompileCache(None))
+            self.mode = self.worker.ready(self.worker.describing(), self.sandbox)
+            self.worker.isolated(self.sandbox)
+        try:
+            return described.task(task_id, self.worker.described(origin, self.mode))
+        except Misread as error:
+            raise UserError(str(error)) from None
+
+
 def find(task_id: str, args: Mapping[str, Any] | None = None, sandbox: str = "auto") -> Task:
-    """`suite/name`, `./file.py:function`, or a format and the path of a task in its checkout. Raises `UserError`."""
-    return find_all([task_id], args, sandbox)[0]
-
-
-def find_all(ids: Sequence[str], args: Mapping[str, Any] | None = None, sandbox: str = "auto") -> list[Task]:
-    """The same for several, which share the process that describes them."""
-    origins = {name: importers.read(name, args) for name in ids if importers.is_foreign(name)}
-    if args and len(origins) < len(set(ids)):
-        ours = next(name for name in ids if name not in origins)
-        raise UserError(f"task_args.{next(iter(args))} cannot be set for {ours}: only tasks from files of your own take options.")
-    made = _described(origins, sandbox)
-    return [made[name] if name in made else suites.find(name) for name in ids]
+    """One task. Raises `UserError`."""
+    with Finder(sandbox) as finder:
+        return finder.find(task_id, args)
 
 
 def select(
@@ -56,7 +82,8 @@ def select(
         order = range(len(chosen))
         kept = order[:limit] if sample_seed is None else sorted(random.Random(sample_seed).sample(order, limit))
         chosen = [chosen[index] for index in kept]
-    return find_all([listed.id for listed in chosen], args, sandbox)
+    with Finder(sandbox) as finder:
+        return [finder.find(listed.id, args) for listed in chosen]
 
 
 def _names(listed: Listed) -> tuple[str, ...]:
@@ -72,17 +99,3 @@ def _kept(chosen: list[Listed], kind: str, wanted: Any, names: Any) -> list[List
         if name not in known:
             raise unknown(kind, name, {choice for choice in known if ("/" in choice) == ("/" in name) and ":" not in choice})
     return [listed for listed in chosen if not wanted or any(name in wanted for name in names(listed))]
-
-
-def _described(origins: Mapping[str, Origin], sandbox: str) -> dict[str, Task]:
-    if not origins:
-        return {}
-    worker = Worker(0, None, CompileCache(None))
-    try:
-        mode = worker.ready(worker.describing(), sandbox)
-        worker.isolated(sandbox)
-        return {name: described.task(name, worker.described(origin, mode)) for name, origin in origins.items()}
-    except Misread as error:
-        raise UserError(str(error)) from None
-    finally:
-        worker.stop()

@@ -1,7 +1,8 @@
 """A `Task` from what a reference sandbox has said of a foreign file. Its reference is called there, by way of a `Host`.
 
-A description is JSON: `parameters` ({name, kind (positional, keyword, star), default}), `doc`, `cases` and `timing` ({name, held_out, device_only, recipe, layout}),
-`mutates`, `exact`, `notes`, `model` (how a candidate's class takes the arguments, or null). A layout has a node for each argument:
+A description is JSON: `parameters` ({name, kind, default}, the kind being positional, keyword or star), `doc`, `cases` and `timing`
+({name, held_out, device_only, recipe, layout}), `mutates`, `exact`, `notes`, `model` (how a candidate's class takes the arguments, or
+null). A layout has a node for each argument:
 `{"t": {dtype, shape, strides}}`, `{"d": dtype}`, `{"l": [...]}`, `{"u": [...]}` (a tuple), `{"f": "0.5"}`, `{"v": 3}`. It comes from
 a process that is not believed: whatever has not this form is refused.
 """
@@ -25,7 +26,11 @@ OWN_DTYPE = (
     "The reference cannot compute in float64, so the result is compared with the reference's own in the dtype of the inputs, and the "
     "budget is wider for that"
 )
-KINDS = {"positional": inspect.Parameter.POSITIONAL_OR_KEYWORD, "keyword": inspect.Parameter.KEYWORD_ONLY, "star": inspect.Parameter.VAR_POSITIONAL}
+KINDS = {
+    "positional": inspect.Parameter.POSITIONAL_OR_KEYWORD,
+    "keyword": inspect.Parameter.KEYWORD_ONLY,
+    "star": inspect.Parameter.VAR_POSITIONAL,
+}
 
 
 class Host(Protocol):
@@ -61,9 +66,11 @@ def task(task_id: str, origin: Origin, host: Host | None = None) -> Task:
     notes = [str(note) for note in found["notes"]] + ([] if found["exact"] else [OWN_DTYPE])
     tolerance = origin.options.get("tolerance")
     checker = within(tolerance) if tolerance else close() if found["exact"] else WIDE
-    contract = Contract(checker, mutates=tuple(str(name) for name in found["mutates"]), notes=tuple(f"{note.rstrip('.')}." for note in notes))
+    contract = Contract(
+        checker, mutates=tuple(str(name) for name in found["mutates"]), notes=tuple(f"{note.rstrip('.')}." for note in notes)
+    )
     return Task(
-        task_id, "Own" if origin.kind == "own" else str(found["category"]), origin.named, reference, cases, timing, contract,
+        task_id, str(origin.options.get("category", "Own")), origin.named, reference, cases, timing, contract,
         entry=origin.entry, exact=bool(found["exact"]), origin=origin,
     )  # fmt: skip
 

@@ -38,7 +38,9 @@ def parsed(text: str, named: str) -> ast.Module:
     except (SyntaxError, ValueError, RecursionError) as error:
         where = f" at line {error.lineno}" if isinstance(error, SyntaxError) else ""
         message = getattr(error, "msg", None) or str(error)
-        raise UserError(f"{named} cannot be imported: {type(error).__name__}: {message}{where}; correct the file and start again.") from None
+        raise UserError(
+            f"{named} cannot be imported: {type(error).__name__}: {message}{where}; correct the file and start again."
+        ) from None
 
 
 def functions(tree: ast.Module) -> dict[str, Function]:

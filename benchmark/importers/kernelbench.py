@@ -32,7 +32,8 @@ def read(named: str, args: Mapping[str, Any]) -> Origin:
         raise UserError(f"{path} has no {missing[0]}() function: a problem of KernelBench draws its inputs there.")
     files = beside(path, [path.resolve().parent], path.resolve().parent)
     chosen = {
-        "tolerance": options.tolerance(args), "scale": options.choice(args, "scale", SCALES), "sizes": _sizes(args.get("sizes"), tree, path),
+        "tolerance": options.tolerance(args), "scale": options.choice(args, "scale", SCALES),
+        "sizes": _sizes(args.get("sizes"), tree, path), "category": path.resolve().parent.name,
     }  # fmt: skip
     key = digest("kernelbench", "Model", path.name, chosen, files, ())
     return Origin("kernelbench", path.name, str(path), function_name(path.stem), text.strip(), chosen, key, (), files)
@@ -71,8 +72,12 @@ def _sizes(value: Any, tree: ast.Module, path: Path) -> list[dict[str, Any]] | N
     names = {target.id for node in tree.body if isinstance(node, ast.Assign) for target in node.targets if isinstance(target, ast.Name)}
     for row in rows:
         if not isinstance(row, Mapping) or not row:
-            raise UserError(f"task_args.sizes={value!r} is no set of sizes: give values for names at the top of {path}, as in {{batch_size:4,dim:64}}.")
+            raise UserError(
+                f"task_args.sizes={value!r} is no set of sizes: give values for names at the top of {path}, as in {{batch_size:4,dim:64}}."
+            )
         for name in row:
             if name not in names:
-                raise UserError(f"task_args.sizes.{name} is no name at the top of {path}: choose among {', '.join(sorted(names)) or 'none'}.")
+                raise UserError(
+                    f"task_args.sizes.{name} is no name at the top of {path}: choose among {', '.join(sorted(names)) or 'none'}."
+                )
     return [dict(row) for row in rows]

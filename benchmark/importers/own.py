@@ -52,7 +52,9 @@ def _examples(named: Any) -> bytes | None:
     if not path.is_file():
         raise UserError(f"There is no file {str(named)!r}: task_args.inputs names a safetensors file, relative to {Path.cwd()}.")
     if path.stat().st_size > MOST_BYTES:
-        raise UserError(f"{path} has more than {MOST_BYTES >> 20} MiB: save smaller examples, and give larger sizes by timing() in the file.")
+        raise UserError(
+            f"{path} has more than {MOST_BYTES >> 20} MiB: save smaller examples, and give larger sizes by timing() in the file."
+        )
     data = path.read_bytes()
     size = int.from_bytes(data[:8], "little")
     try:
@@ -69,5 +71,7 @@ def _sizes(value: Any) -> list[list[Any]] | None:
         return None
     rows = [row if isinstance(row, list | tuple) else [row] for row in value] if isinstance(value, list | tuple) else []
     if not rows or not all(isinstance(item, bool | int | float | str) for row in rows for item in row):
-        raise UserError(f"task_args.sizes={value!r} is no list of sizes: give one list of arguments of inputs() for each, as in [[64,1000],[4096,4096]].")
+        raise UserError(
+            f"task_args.sizes={value!r} is no list of sizes: give a list of arguments of inputs() for each, as in [[64,1000],[4096,4096]]."
+        )
     return [list(row) for row in rows]

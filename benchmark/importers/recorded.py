@@ -38,13 +38,16 @@ LAYOUTS = {
 def read(kind: str, named: str, args: Mapping[str, Any]) -> Origin:
     options.known(args, OPTIONS)
     path = located(kind, named)
-    text = text_of(path, f"name a task as {kind}:CHECKOUT/{'Math/log1p' if kind == 'kernelbenchx' else 'add'}, or give the path of its file after {kind}:.")
+    text = text_of(
+        path,
+        f"name a task as {kind}:CHECKOUT/{'Math/log1p' if kind == 'kernelbenchx' else 'add'}, or give the path of its file after {kind}:.",
+    )
     implementation, tests = split(text, path)
     tree = parsed(implementation, str(path))
     entry = _entry(tree, parsed(tests, str(path)), path, args.get("entry"))
     root, search = _search(path)
     files = beside(path, search, root)
-    chosen = {"tolerance": options.tolerance(args), "instruction": _instruction(kind, path)}
+    chosen = {"tolerance": options.tolerance(args), "instruction": _instruction(kind, path), "category": path.resolve().parent.name}
     inside, folders = str(path.resolve().relative_to(root)), tuple(str(folder.relative_to(root)) for folder in search)
     key = digest(kind, entry, inside, chosen, files, folders)
     return Origin(kind, inside, str(path), entry, _shown(implementation, tree, entry), chosen, key, folders, files)
@@ -69,7 +72,9 @@ def _entry(tree: ast.Module, tests: ast.Module, path: Path, wanted: Any) -> str:
     called = [node.func.id for node in ast.walk(tests) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
     known = [name for name in called if name in defined]
     if not known:
-        raise UserError(f"The tests of {path} call none of its functions by name; choose one of {', '.join(sorted(defined)) or 'none'} as task_args.entry.")
+        raise UserError(
+            f"The tests of {path} call none of its functions; give one of {', '.join(sorted(defined)) or 'none'} as task_args.entry."
+        )
     return path.stem if path.stem in known else max(dict.fromkeys(known), key=known.count)
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -117,9 +116,11 @@ def test_the_quick_suite_passes(capsys: pytest.CaptureFixture[str]) -> None:
     assert "0 tasks with exemptions, 0 tasks with faults" in capsys.readouterr().out
 
 
-def test_a_fault_is_exit_code_3(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "ops.py").write_text("import torch\ndef f(x):\n    return x\ndef inputs():\n    return {'x': torch.randn(64)}\n")
-    assert lint.main(["--task", f"{tmp_path}/ops.py:f"]) == 3
+def test_a_fault_is_exit_code_3(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    cases = shown({"plain": lambda d: {"x": d.normal(64)}})
+    task = Task("some/f", "Own", "torch", lambda x: x, cases, (), Contract(close()))
+    monkeypatch.setattr(suites, "find", lambda task_id: task)
+    assert lint.main(["--task", "some/f"]) == 3
     assert "input x fails on no case" in capsys.readouterr().out
 
 

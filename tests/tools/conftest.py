@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from benchmark.suites import find
 from tools.evaluation import Evaluation
 from tools.executor.local import LocalExecutor
 from tools.settings import Settings
+from tools.tasks import find
 
 SETTINGS = Settings(device="simulated", import_s=5.0, case_s=5.0, profile="off")
 """Without modelled time, which changes no verdict and has tests of its own."""

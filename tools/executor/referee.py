@@ -90,7 +90,9 @@ def _ask(sandbox: RemoteSandbox, request: Message, seconds: float, origin: Origi
     try:
         answer = sandbox.ask(request, seconds, seconds, (fd,))
     except Hung:
-        raise Misread(f"{origin.named} is not done in {seconds:.0f} s when it is imported and tried out: make its inputs smaller.") from None
+        raise Misread(
+            f"{origin.named} is not done in {seconds:.0f} s when it is imported and tried out: make its inputs smaller."
+        ) from None
     except Died as death:
         how = f"it used more {death.over} than it may" if death.over else "its process ended"
         raise Misread(f"{origin.named} could not be tried out: {how}; make its inputs smaller, and let it end no process.") from None

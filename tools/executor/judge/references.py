@@ -205,10 +205,16 @@ class Line:
 def opened(task_id: str, about: Message, channel: Channel, memory: torch.Tensor, device: str, serial: str) -> tuple[Task, Line]:
     """A foreign task, from what the broker says of it."""
     origin = Origin(
-        about["kind"], about["path"], about["named"], about["entry"], "", about["options"], about["digest"], description=about["description"]
+        about["kind"],
+        about["path"],
+        about["named"],
+        about["entry"],
+        "",
+        about["options"],
+        about["digest"],
+        description=about["description"],
     )
     line = Line(channel, memory, tuple(about["description"]["mutates"]), device, serial)
     task = described.task(task_id, origin, line)
     line.reference = task.reference
     return task, line
-

@@ -35,7 +35,7 @@ def describe(subject: Subject, room: "References") -> dict[str, Any]:
     _follow_seed(subject, plan)
     good = [trial for trial in trials if not trial.fault]
     return {
-        "parameters": _parameters(subject), "doc": inspect.getdoc(subject.function) or "", "category": "",
+        "parameters": _parameters(subject), "doc": inspect.getdoc(subject.function) or "",
         "cases": [_case(subject, made) for made in plan.cases], "timing": [_case(subject, made) for made in plan.timing],
         "mutates": sorted({name for trial in good for name in trial.written}), "exact": all(trial.exact for trial in good),
         "notes": plan.notes, "model": plan.model,
@@ -77,7 +77,8 @@ class Trial:
         others = {str(tensor.device) for tensor in returned} - places
         if not places or not others:
             return ""
-        return f"{self.name} returns a tensor on {others.pop()} where its inputs are on {places.pop()}: make new tensors on the device of the inputs."
+        where = f"on {others.pop()} where its inputs are on {places.pop()}"
+        return f"{self.name} returns a tensor {where}: make new tensors on the device of the inputs."
 
     def _takes_fp64(self, given: Arguments) -> bool:
         try:
@@ -95,10 +96,14 @@ def _follow_seed(subject: Subject, plan: Plan) -> None:
             recipes.append(made.recipe)
     firsts = [subject.inputs(recipe, 0) for recipe in recipes]
     if any(not same(first, subject.inputs(recipe, 0)) for first, recipe in zip(firsts, recipes, strict=True)):
-        raise UserError(f"The inputs in {subject.named} are other values each time: draw them with torch, numpy or random, inside inputs().")
+        raise UserError(
+            f"The inputs in {subject.named} are other values each time: draw them with torch, numpy or random, inside inputs()."
+        )
     still = [same(first, subject.inputs(recipe, 1)) for first, recipe in zip(firsts, recipes, strict=True)]
     if plan.varied and any(still):
-        raise UserError(f"The inputs in {subject.named} are the same values for every seed: draw them inside inputs(), and set no seed there.")
+        raise UserError(
+            f"The inputs in {subject.named} are the same values for every seed: draw them inside inputs(), and set no seed there."
+        )
 
 
 def _parameters(subject: Subject) -> list[dict[str, Any]]:
@@ -110,7 +115,9 @@ def _parameters(subject: Subject) -> list[dict[str, Any]]:
         about: dict[str, Any] = {"name": name, "kind": KINDS[parameter.kind]}
         if parameter.default is not parameter.empty:
             if kind := strange(parameter.default):
-                raise UserError(f"{name} in {subject.named} has a default of type {kind}: defaults are numbers, strings, dtypes, None, or lists of these.")
+                raise UserError(
+                    f"{name} in {subject.named} has a default of type {kind}: give a number, a string, None, or a list."
+                )
             about["default"] = node(parameter.default)
         found.append(about)
     return found

@@ -190,7 +190,7 @@ class Models:
         return self.made[key]
 
     def plan(self) -> Plan:
-        notes = [f"The model is called as it is constructed, in training mode; the arguments after its inputs are its tensors ({len(self.state)}) "
+        notes = [f"The model is called as constructed, in training mode; the arguments after its inputs are its {len(self.state)} tensors "
                  "and what its constructor is given"]  # fmt: skip
         notes.append(
             "In place of the function, a class `ModelNew` is taken: it is constructed with "

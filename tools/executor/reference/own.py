@@ -23,7 +23,8 @@ SMALL = 1 << 20
 EXAMPLES = "examples.safetensors"
 STORED = {
     "F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16, "I64": torch.int64, "I32": torch.int32,
-    "I16": torch.int16, "I8": torch.int8, "U8": torch.uint8, "BOOL": torch.bool, "F8_E4M3": torch.float8_e4m3fn, "F8_E5M2": torch.float8_e5m2,
+    "I16": torch.int16, "I8": torch.int8, "U8": torch.uint8, "BOOL": torch.bool, "F8_E4M3": torch.float8_e4m3fn,
+    "F8_E5M2": torch.float8_e5m2,
 }  # fmt: skip
 
 
@@ -32,9 +33,10 @@ class Own:
         """`place` brings arguments to where the reference runs."""
         self.named, self.options, self.place = request["named"], request["options"], place
         self.module = load(folder, request)
-        self.function = getattr(self.module, request["entry"], None)
-        if not inspect.isfunction(self.function):
-            raise UserError(f"{request['entry']} in {self.named} is no function, but {type(self.function).__name__}.")
+        found = getattr(self.module, request["entry"], None)
+        if not inspect.isfunction(found):
+            raise UserError(f"{request['entry']} in {self.named} is no function, but {type(found).__name__}.")
+        self.function: Callable[..., Any] = found
         self.examples = Examples.read(folder / EXAMPLES, self) if self.options["examples"] else None
 
     def plan(self) -> Plan:

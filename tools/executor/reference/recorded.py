@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from benchmark.errors import UserError
 from benchmark.importers.recorded import SEPARATOR
 from benchmark.task import Arguments
+from tools.executor.aten import ALLOCATES
 from tools.executor.channel import Message
 from tools.executor.reference.subject import Made, Plan, unimportable
 from tools.executor.reference.values import cast, elements, permuted, said, same, seeded, strange
@@ -65,7 +67,7 @@ class Recorded:
         calls, others = self._calls(0), self._calls(1)
         if not calls:
             raise UserError(
-                f"The tests of {self.named} make no call of {self.entry} that can be tried: its arguments must be tensors, numbers or strings."
+                f"The tests of {self.named} make no call of {self.entry} that can be tried: arguments are tensors, numbers, strings."
             )
         if not any(elements(call) for call in calls):
             raise UserError(f"The tests of {self.named} call {self.entry} without tensors, so that there is nothing to give a kernel.")
@@ -105,11 +107,21 @@ class Recorded:
 
         space = dict(self.module.__dict__) | {self.entry: recorder, "__name__": "__main__"}
         try:
-            with seeded(seed):
+            with seeded(seed), Blank():
                 exec(self.tests, space)
         except Exception as error:
             raise UserError(f"The tests of {self.named} fail on its own function: {said(error)}.") from error
         return found
+
+
+class Blank(TorchDispatchMode):
+    """Fresh memory holds zeros: what nobody has written, as an `out` has it, is the same each time."""
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: tuple = (), kwargs: dict[str, Any] | None = None) -> Any:
+        made = func(*args, **(kwargs or {}))
+        if func.overloadpacket.__name__ in ALLOCATES and isinstance(made, torch.Tensor):
+            made.zero_()
+        return made
 
 
 def _permutable(arguments: Arguments) -> list[str]:

@@ -134,10 +134,6 @@ class References:
         return self.sandbox.session.to_host(item) if isinstance(item, torch.Tensor) and type(item) is not torch.Tensor else item
 
 
-
-
 def _listed(result: Any) -> Any:
     """What is returned by name comes in the order of the names."""
     return list(result.values()) if isinstance(result, dict) else result
-
-

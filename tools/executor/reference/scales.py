@@ -84,9 +84,16 @@ def _constants(tree: ast.Module) -> Iterator[tuple[str, Any]]:
     for node in tree.body:
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             try:
-                yield node.targets[0].id, ast.literal_eval(node.value)
+                yield node.targets[0].id, _literal(node.value)
             except (ValueError, TypeError, SyntaxError):
                 continue
+
+
+def _literal(node: ast.expr) -> Any:
+    """The value of a literal, or of a product of some. Raises `ValueError` for all else."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        return _literal(node.left) * _literal(node.right)
+    return ast.literal_eval(node)
 
 
 def _whole(value: Any) -> bool:
@@ -135,15 +142,17 @@ def smallest(source: Source, costs: Costs) -> Sizes | None:
 def odd(source: Source, sizes: Sizes, costs: Costs) -> Sizes | None:
     """The same with each number one larger that was made smaller, or those of the inputs alone, where the model takes that."""
     for names in (list(sizes), [name for name in sizes if name not in source.of_model], list(sizes)[:1]):
-        more = sizes | {name: _more(sizes[name]) for name in names}
+        more = sizes | {name: _more(sizes[name], source.numbers[name]) for name in names}
         cost = costs(more) if names else None
         if cost is not None and SMALL.holds(cost):
             return more
     return None
 
 
-def _more(value: Any) -> Any:
-    return type(value)(_more(item) for item in value) if isinstance(value, list | tuple) else value + 1
+def _more(value: Any, before: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return type(value)(_more(item, old) for item, old in zip(value, before, strict=True))
+    return value if value == before else value + 1
 
 
 def ladder(source: Source, costs: Costs) -> dict[str, Sizes]:

@@ -314,4 +314,3 @@ class Course:
 
 def sha(candidate: str) -> str:
     return hashlib.sha256(candidate.encode("utf-8", "surrogatepass")).hexdigest()
-

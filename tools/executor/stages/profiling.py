@@ -54,6 +54,8 @@ class Profiling:
         course, worker = self.course, self.course.worker
         if platforms.ncu.path() is None:
             return {"error": "ncu is not installed"}
+        if course.task.origin:
+            return {"error": "counters are read for tasks of the suites only: the profiler's process draws their inputs itself"}
         if course.record.isolation["level"] != "full":
             return {"error": "counters are read at isolation level full only: the profiler needs a network, which must be its own"}
         request = {
