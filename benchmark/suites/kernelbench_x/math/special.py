@@ -8,6 +8,7 @@ from benchmark.draw import Draw, offset, strided, transposed
 from benchmark.sizes import POINTS
 from benchmark.suites.kernelbench_x._families import FP16, FP64, Values, between, normal, planted, pointwise, signed, spread
 from benchmark.suites.kernelbench_x._out import nothing
+from benchmark.suites.kernelbench_x.math.quadrature import exact_airy_ai, exact_bessel_j1
 from benchmark.task import Arguments, Contract, Task, hidden, shown, timed
 
 INF, NAN = float("inf"), float("nan")
@@ -23,13 +24,13 @@ def i0(input_tensor: Tensor, out: Tensor | None = None) -> Tensor:
 
 
 def bessel_j1(input: Tensor, out: Tensor | None = None) -> Tensor:
-    """Bessel function of the first kind of order 1 of each element (fp32 or fp64), odd in x. `out` is always None here."""
+    """Bessel function of the first kind of order 1 of each element, odd in x; integers are converted to fp32. `out` is always None here."""
     return torch.special.bessel_j1(input, out=out)
 
 
 def airy_ai(input: Tensor, out: Tensor | None = None) -> Tensor:
-    """Airy function Ai of each element (fp32 or fp64): it oscillates for negative x, and falls faster than exponentially for
-    positive x, where it must be accurate relative to itself. `out` is always None here."""
+    """Airy function Ai of each element: it oscillates for negative x, and falls faster than exponentially for positive x, where it
+    must be accurate relative to itself; integers are converted to fp32. `out` is always None here."""
     return torch.special.airy_ai(input, out=out)
 
 
@@ -102,8 +103,9 @@ TASKS = (
         edges=(0.0, -0.0, NAN, 5.0, -5.0),
         also={"large": signed(between(20, 200)), "small": normal(1e-4), "seam": between(4.5, 5.5)},
         held_out={"near-a-zero": between(3.7, 3.95)},
-        cases=shown({"fp64": lambda d: {"input": d.normal(769, scale=8, dtype=FP64)}}),
-        contract=Contract(SPECIAL, notes=(SCALE,)),
+        cases=shown({"int64": lambda d: {"input": d.integers(-25, 26, 769)}}),
+        contract=Contract(close(), notes=(SCALE,)),
+        truth=exact_bessel_j1,
         wrong={
             "order 0": lambda input, out=None: torch.special.bessel_j0(input),
             "even": lambda input, out=None: torch.special.bessel_j1(input.abs()),
@@ -117,8 +119,9 @@ TASKS = (
         edges=(0.0, -0.0, NAN, 1.0, -1.0, 120.0),
         also={"oscillating": between(-20, -3), "tail": between(3, 6), "seam": between(1.5, 2.5)},
         held_out={"far-tail": between(6, 9)},
-        cases=shown({"fp64": lambda d: {"input": d.uniform(769, low=-6, high=3, dtype=FP64)}}),
-        contract=Contract(SPECIAL, notes=(SCALE,)),
+        cases=shown({"int64": lambda d: {"input": d.integers(-9, 4, 769)}}),
+        contract=Contract(close(), notes=(SCALE,)),
+        truth=exact_airy_ai,
         wrong={"leading term": lambda input, out=None: (-2 / 3 * input.abs() ** 1.5).exp() / (2 * torch.pi**0.5 * input.abs() ** 0.25)},
     ),
     pointwise(
