@@ -296,7 +296,7 @@ TASKS = (
             "fp16": lambda d: {"a": d.uniform(32, 64, dtype=FP16), "b": d.uniform(64, 16, dtype=FP16), "dims": 1},
             "bf16-named": lambda d: {"a": d.uniform(3, 17, 5, dtype=BF16), "b": d.uniform(7, 17, dtype=BF16), "dims": [[1], [1]]},
             "roots-of-negatives": lambda d: {
-                "a": d.integers(-3, 4, 17, 5, dtype=torch.float32), "b": d.integers(-3, 4, 5, 19, dtype=torch.float32), "dims": 1
+                "a": d.integers(1, 4, 17, 5, dtype=torch.float32), "b": d.integers(-3, 4, 5, 19, dtype=torch.float32), "dims": 1
             },
             "transposed": lambda d: {"a": transposed(d.uniform(23, 41)), "b": transposed(d.uniform(41, 19)), "dims": 1},
             "large": lambda d: {"a": d.uniform(11, 53, low=1e3, high=1e6), "b": d.outliers(53, 13).abs(), "dims": 1},
