@@ -8,8 +8,7 @@ import pytest
 import torch
 
 from benchmark import oracle, suites
-from benchmark.inputs import parts
-from benchmark.probes import Trial
+from benchmark.probes import Trial, named
 from benchmark.task import Arguments, Case, Task
 from tests.benchmark.kernelbench_x import SIGNATURES
 
@@ -28,7 +27,7 @@ any_task = pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
 
 
 def tensors(arguments: Arguments) -> list[torch.Tensor]:
-    return [part for part in parts(arguments) if isinstance(part, torch.Tensor)]
+    return list(named(arguments).values())
 
 
 def layouts(task: Task, cases: tuple[Case, ...]) -> Iterator[tuple[Case, Arguments]]:
