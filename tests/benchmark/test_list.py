@@ -26,7 +26,7 @@ def test_json_holds_one_row_per_task(capsys: pytest.CaptureFixture[str]) -> None
 def test_the_contract_is_given_in_words_and_in_fields(capsys: pytest.CaptureFixture[str]) -> None:
     (contract,) = [row["contract"] for row in rows(capsys, "--suite", "quick") if row["id"] == "quick/matmul_w8a8"]
     assert contract["accumulate"] == "int32"
-    assert contract["checker"]["levels"] == 127
+    assert [grid["bits"] for grid in contract["checker"]["grids"]] == [8, 8]
     assert any("int8" in clause for clause in contract["words"])
 
 
