@@ -37,6 +37,6 @@ def symmetric_matrix_vector_norm(A: Tensor, x: Tensor, alpha: float, beta: float
 
 ALTERNATIVES = {
     "normalize_pairwise_distance": Alternative(normalize_pairwise_distance, without=("aten::linalg_vector_norm",)),
-    "spectral_norm_eig": Alternative(spectral_norm_eig, without=("aten::linalg_eigvals",)),
+    "spectral_norm_eig": Alternative(spectral_norm_eig, without=("aten::linalg_eig",)),
     "symmetric_matrix_vector_norm": Alternative(symmetric_matrix_vector_norm, without=("aten::mv", "aten::linalg_vector_norm")),
 }
