@@ -5,6 +5,7 @@ Started by the broker with `-m`; one request at a time; ends when the broker han
 
 import contextlib
 import json
+import cmath
 import math
 import os
 import traceback
@@ -238,7 +239,7 @@ def _trivial(truth: Oracle) -> bool:
         flat = tensor.reshape(-1)
         first = flat[0].item()
         constant = bool((flat == flat[0]).all()) or bool(flat.isnan().all() if flat.is_floating_point() else False)
-        if not constant or not (first in (0, 1) or not math.isfinite(first)):
+        if not constant or not (first in (0, 1) or not cmath.isfinite(first)):
             return False
     return True
 
