@@ -1,10 +1,11 @@
 """How our verdicts agree with recorded ones, on kernels that language models wrote for operators of KernelBench-X.
 
 `python benchmarks/judge_corpus.py FILE [--device auto|simulated|cuda] [--timing off] [--out FOLDER] [--workers 1]`. A line of FILE is
-`{"task": "Category/name", "round", "source", "recorded": {"exe_ok", ...}, "h200": {"exe", ...} | null}`: what was recorded when the kernel
-was written, and how it did on an H200 in the original harness, where it ran there. Each source is judged against `kernelbench_x/name`, or
-`corpus/name` for operators that are not official. What the numbers say stands apart from the verdict: a kernel that leaves the work to torch may
-be right and is `not_triton` still. FOLDER gets `evaluations.jsonl` and `agreement.md`; the table is printed too.
+`{"task": "Category/name", "round", "source", "recorded": {"exe_ok", ...}, "h200": {"exe", ...} | null}`: what was recorded when the
+kernel was written, and how it did on an H200 in the original harness, where it ran there. Each source is judged against
+`kernelbench_x/name`, or `corpus/name` for operators that are not official. What the numbers say stands apart from the verdict: a kernel
+that leaves the work to torch may be right and is `not_triton` still. FOLDER gets `evaluations.jsonl` and `agreement.md`; the table is
+printed too.
 """
 
 import argparse
@@ -149,7 +150,11 @@ async def judge(records: list[dict[str, Any]], settings: Settings, workers: int)
         async with limit:
             found = await executor.evaluate(record["source"] + ADAPTERS.get(record["task"], ""), task, settings)
         result = judged(record, task, found)
-        print(f"{result.kernel}: recorded {result.recorded}, numbers {result.right}, {found.verdict} at {found.stage}", file=sys.stderr, flush=True)
+        print(
+            f"{result.kernel}: recorded {result.recorded}, numbers {result.right}, {found.verdict} at {found.stage}",
+            file=sys.stderr,
+            flush=True,
+        )
         return result
 
     try:
@@ -173,7 +178,7 @@ def summary(results: list[Judged]) -> str:
     both = sum(r.h200 is True and r.right for r in ran), sum(r.h200 is True for r in ran)
     unsure = [r.kernel for r in results if r.evaluation and r.evaluation.verdict in NO_VERDICT]
     return "\n".join([
-        f"- {len(results)} kernels, {len(parsing)} parse, {sum(r.recorded for r in results)} recorded correct, {len(correct)} of those parse.",
+        f"- {len(results)} kernels, {len(parsing)} parse; recorded correct are {sum(r.recorded for r in results)}, of which {len(correct)} parse.",
         f"- Numbers right: {len(right)} of the {len(correct)}; of {both[1]} that passed on an H200, {both[0]}.",
         f"- Right on all plain cases, like those of the original harness: {sum(r.plainly_right for r in correct)} of the {len(correct)}.",
         f"- Right though recorded as wrong: {', '.join(r.kernel for r in parsing if r.right and not r.recorded) or 'none'}.",

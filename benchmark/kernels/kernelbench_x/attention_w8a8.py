@@ -41,9 +41,7 @@ def scores_of(q, scale_q, k, scale_k, batch, t, T, D, d, root):
 
 
 @triton.jit
-def attend(
-    q, scale_q, k, scale_k, v, scale_v, out, S, T, D, root, BS: tl.constexpr, BT: tl.constexpr, BD: tl.constexpr
-):
+def attend(q, scale_q, k, scale_k, v, scale_v, out, S, T, D, root, BS: tl.constexpr, BT: tl.constexpr, BD: tl.constexpr):
     """`v` holds columns: the tokens of a channel lie side by side."""
     batch = tl.program_id(1).to(tl.int64)
     s, d = tl.program_id(0) * BS + tl.arange(0, BS), tl.arange(0, BD)

@@ -32,7 +32,7 @@ def quantise(x, partial, levels, scales, length, chunks, BLOCK: tl.constexpr, CH
 
 @triton.jit
 def convolve(
-    x, w, scale_x, scale_w, bias, out, N, C, H, W, O, OH, OW, KH, KW, stride, padding,
+    x, w, scale_x, scale_w, bias, out, N, C, H, W, F, OH, OW, KH, KW, stride, padding,
     HAS_BIAS: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
 ):  # fmt: skip
     m = tl.program_id(0) * BM + tl.arange(0, BM)
@@ -48,14 +48,14 @@ def convolve(
         inside = (image[:, None] < N) & (k[None, :] < taps) & (y >= 0) & (y < H) & (z >= 0) & (z < W)
         place = ((image[:, None].to(tl.int64) * C + channel[None, :]) * H + y) * W + z
         left = tl.load(x + place, mask=inside, other=0)
-        right = tl.load(w + o[None, :].to(tl.int64) * taps + k[:, None], mask=(o[None, :] < O) & (k[:, None] < taps), other=0)
+        right = tl.load(w + o[None, :].to(tl.int64) * taps + k[:, None], mask=(o[None, :] < F) & (k[:, None] < taps), other=0)
         total = tl.dot(left, right, total, out_dtype=tl.int32)
-    scale = tl.load(scale_x + image, mask=image < N, other=0.0)[:, None] * tl.load(scale_w + o, mask=o < O, other=0.0)[None, :]
+    scale = tl.load(scale_x + image, mask=image < N, other=0.0)[:, None] * tl.load(scale_w + o, mask=o < F, other=0.0)[None, :]
     values = total.to(tl.float32) * scale
     if HAS_BIAS:
-        values += tl.load(bias + o, mask=o < O, other=0.0).to(tl.float32)[None, :]
-    place = ((image[:, None].to(tl.int64) * O + o[None, :]) * OH + row[:, None]) * OW + column[:, None]
-    tl.store(out + place, values.to(out.dtype.element_ty), mask=(image[:, None] < N) & (o[None, :] < O))
+        values += tl.load(bias + o, mask=o < F, other=0.0).to(tl.float32)[None, :]
+    place = ((image[:, None].to(tl.int64) * F + o[None, :]) * OH + row[:, None]) * OW + column[:, None]
+    tl.store(out + place, values.to(out.dtype.element_ty), mask=(image[:, None] < N) & (o[None, :] < F))
 
 
 def quantised(x):
@@ -73,16 +73,16 @@ def quantised(x):
 
 
 def conv2d_w8a8(input, weight, bias=None, stride=1, padding=0):
-    (N, C, H, W), (O, _, KH, KW) = input.shape, weight.shape
+    (N, C, H, W), (F, _, KH, KW) = input.shape, weight.shape
     OH, OW = (H + 2 * padding - KH) // stride + 1, (W + 2 * padding - KW) // stride + 1
-    out = torch.empty((N, O, OH, OW), dtype=input.dtype, device=input.device)
+    out = torch.empty((N, F, OH, OW), dtype=input.dtype, device=input.device)
     if out.numel() == 0:
         return out
     (x, scale_x), (w, scale_w) = quantised(input), quantised(weight)
     offsets = out if bias is None else bias.contiguous()
     BM, BN = (128, 64) if N * OH * OW >= 8192 else (32, 32)
-    convolve[(triton.cdiv(N * OH * OW, BM), triton.cdiv(O, BN))](
-        x, w, scale_x, scale_w, offsets, out, N, C, H, W, O, OH, OW, KH, KW, stride, padding,
+    convolve[(triton.cdiv(N * OH * OW, BM), triton.cdiv(F, BN))](
+        x, w, scale_x, scale_w, offsets, out, N, C, H, W, F, OH, OW, KH, KW, stride, padding,
         HAS_BIAS=bias is not None, BM=BM, BN=BN, BK=64,
     )  # fmt: skip
     return out

@@ -7,9 +7,7 @@ from triton.language.extra import libdevice
 
 
 @triton.jit
-def norm_rows(
-    x, weight, bias, out, length, row_stride, stride, eps, HAS_WEIGHT: tl.constexpr, HAS_BIAS: tl.constexpr, BLOCK: tl.constexpr
-):
+def norm_rows(x, weight, bias, out, length, row_stride, stride, eps, HAS_WEIGHT: tl.constexpr, HAS_BIAS: tl.constexpr, BLOCK: tl.constexpr):
     row = tl.program_id(0).to(tl.int64)
     k = tl.arange(0, BLOCK)
     inside = k < length

@@ -48,9 +48,7 @@ def quantised(x, line_axis):
     lines, length = x.shape[line_axis], x.shape[1 - line_axis]
     levels = torch.empty((lines, length), dtype=torch.int8, device=x.device)
     scales = torch.empty(lines, dtype=torch.float32, device=x.device)
-    quantise[(triton.cdiv(lines, 16),)](
-        x, levels, scales, lines, length, x.stride(line_axis), x.stride(1 - line_axis), LINES=16, BLOCK=128
-    )
+    quantise[(triton.cdiv(lines, 16),)](x, levels, scales, lines, length, x.stride(line_axis), x.stride(1 - line_axis), LINES=16, BLOCK=128)
     return levels, scales
 
 
@@ -62,7 +60,5 @@ def matmul_w8a8(input, weight):
     (a, scale_a), (b, scale_b) = quantised(input, 0), quantised(weight, 1)
     big = M >= 128 and N >= 128
     BM, BN = (128, 128) if big else (32, 32)
-    product[(triton.cdiv(M, BM), triton.cdiv(N, BN))](
-        a, b, scale_a, scale_b, out, M, N, K, BM=BM, BN=BN, BK=64, num_warps=8 if big else 4
-    )
+    product[(triton.cdiv(M, BM), triton.cdiv(N, BN))](a, b, scale_a, scale_b, out, M, N, K, BM=BM, BN=BN, BK=64, num_warps=8 if big else 4)
     return out

@@ -113,7 +113,9 @@ TASKS = (
             "fp32": lambda d: {"input": d.normal(2, 5, 17, 13), "kernel_size": 2},
             "fp16": lambda d: {"input": d.normal(2, 4, 16, 16, dtype=FP16), "kernel_size": 3, "stride": 2, "padding": 1},
             "bf16": lambda d: {"input": d.normal(2, 3, 11, 19, dtype=BF16), "kernel_size": (2, 3), "stride": 1},
-            "pairs": lambda d: {"input": d.normal(1, 3, 19, 23), "kernel_size": (3, 2), "stride": (2, 3), "padding": (1, 0), "dilation": (1, 2)},
+            "pairs": lambda d: {
+                "input": d.normal(1, 3, 19, 23), "kernel_size": (3, 2), "stride": (2, 3), "padding": (1, 0), "dilation": (1, 2)
+            },
             "dilated": lambda d: {"input": d.normal(2, 3, 17, 15), "kernel_size": 3, "stride": 1, "padding": 1, "dilation": 2},
             "negative": lambda d: {"input": d.normal(1, 3, 13, 11, shift=-50), "kernel_size": 3, "stride": 2, "padding": 1},
             "transposed": lambda d: {"input": transposed(d.normal(2, 3, 12, 16)), "kernel_size": 2},

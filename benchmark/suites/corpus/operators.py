@@ -57,12 +57,12 @@ def fused_sigmoid_conv2d(
     groups: int = 1,
     out: Tensor | None = None,
 ) -> Tensor:
-    """`sigmoid(conv2d(input, weight, bias, stride, padding, dilation, groups))`, the cross-correlation of `input` (N, C, H, W) with `weight`
-    (O, C / groups, KH, KW), zeros beyond the edges. `out` is None here."""
+    """`sigmoid(conv2d(input, weight, bias, stride, padding, dilation, groups))`, the cross-correlation of `input` (N, C, H, W) with
+    `weight` (O, C / groups, KH, KW), zeros beyond the edges. `out` is None here."""
     return functional.conv2d(input, weight, bias, stride, padding, dilation, groups).sigmoid()
 
 
-def least_squares_qr(A: Tensor, b: Tensor, *, mode: str = "reduced", out: Tensor | None = None) -> Tensor:  # noqa: N803
+def least_squares_qr(A: Tensor, b: Tensor, *, mode: str = "reduced", out: Tensor | None = None) -> Tensor:
     """The x with the least |A x - b|, column by column, for `A` (..., M, N) of full rank with M >= N and `b` (..., M) or (..., M, K): with
     A = Q R (Q of M x N) it solves R x = Q^H b. The result is (..., N) or (..., N, K). `mode` is "reduced", `out` is None here."""
     q, r = torch.linalg.qr(A, mode)
@@ -78,7 +78,7 @@ def autocast(a: Tensor, b: Tensor) -> Tensor:
     return left.double() @ right.double() if a.dtype == torch.float64 else left @ right
 
 
-def system(A: Tensor, b: Tensor, **options: Any) -> tuple[Tensor, Tensor]:  # noqa: N803
+def system(A: Tensor, b: Tensor, **options: Any) -> tuple[Tensor, Tensor]:
     """The matrix and its right-hand sides as columns."""
     return A, b.unsqueeze(-1) if b.dim() == A.dim() - 1 else b
 

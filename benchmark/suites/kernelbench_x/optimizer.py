@@ -98,7 +98,7 @@ def rmsprop_step(
     return param, square_avg
 
 
-def Adam(  # noqa: N802
+def Adam(
     params: list[Tensor], lr: float = 1e-3, betas: tuple[float, float] = (0.9, 0.999), eps: float = 1e-8, weight_decay: float = 0
 ) -> list[Tensor]:
     """One step of Adam for several parameters, without an optimizer object and without writing anything.

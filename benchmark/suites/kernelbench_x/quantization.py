@@ -99,6 +99,11 @@ def by_tensor(tensor: Tensor, top: int = 127) -> Tensor:
     return scale * values
 
 
+def conv_by_tensor(input: Tensor, weight: Tensor, bias: Tensor | None = None, **options: int) -> Tensor:
+    wide = None if bias is None else bias.float()
+    return functional.conv2d(by_tensor(input), by_tensor(weight), wide, **options).to(input.dtype)
+
+
 def plain_attention(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
     return (query.float() @ key.float().mT / query.shape[-1] ** 0.5).softmax(-1).matmul(value.float()).to(query.dtype)
 
@@ -134,9 +139,7 @@ def affine(d: Draw, *shape: int, dtype: torch.dtype = torch.float32) -> Argument
     return {"weight": d.normal(*shape, dtype=dtype, shift=1), "bias": d.normal(*shape, dtype=dtype)}
 
 
-def heads(
-    d: Draw, batch: int, tokens: int, keys: int, width: int, dtype: torch.dtype = torch.float32, scale: float = 1.0
-) -> Arguments:
+def heads(d: Draw, batch: int, tokens: int, keys: int, width: int, dtype: torch.dtype = torch.float32, scale: float = 1.0) -> Arguments:
     return {
         "query": d.normal(batch, tokens, width, dtype=dtype, scale=scale), "key": d.normal(batch, keys, width, dtype=dtype),
         "value": d.normal(batch, keys, width, dtype=dtype),
@@ -239,10 +242,8 @@ TASKS = (
             quantised((Grid("input", (1, 2, 3), "image"), Grid("weight", (1, 2, 3), "output channel")), form="conv2d"), accumulate="int32"
         ),
         wrong={
-            "no quantisation": lambda input, weight, bias=None, stride=1, padding=0: functional.conv2d(input, weight, bias, stride, padding),
-            "one scale each": lambda input, weight, bias=None, stride=1, padding=0: functional.conv2d(
-                by_tensor(input), by_tensor(weight), None if bias is None else bias.float(), stride, padding
-            ).to(input.dtype),
+            "no quantisation": functional.conv2d,
+            "one scale each": conv_by_tensor,
         },
     ),
     Task(
@@ -264,7 +265,7 @@ TASKS = (
         }) + hidden({
             "long": lambda d: layer(d, (3,), 1031, 7, bias=True),
             "strided-fp32": lambda d: {n: strided(t) for n, t in layer(d, (7,), 71, 13, True, torch.float32).items()},
-            "outliers": lambda d: {"input": d.normal(5, 83, dtype=FP16, scale=10), "weight": d.outliers(13, 83, dtype=FP16, factor=10, share=0.01)},
+            "outliers": lambda d: layer(d, (5,), 83, 13) | {"weight": d.outliers(13, 83, dtype=FP16, factor=10, share=0.01)},
         }),
         timed(lambda d, m, k, n: layer(d, (m,), k, n, True), ((4, 512, 512), (1, 4096, 4096), (32, 4096, 4096), (32, 4096, 16384))),
         Contract(
@@ -319,8 +320,10 @@ TASKS = (
             "self": lambda d: heads(d, 1, 37, 37, 64),
             "sharp": lambda d: heads(d, 1, 19, 23, 32, scale=8),
             "one-key": lambda d: heads(d, 2, 3, 1, 32),
-            "zero-queries": lambda d: (a := heads(d, 1, 11, 31, 16)) | {"query": without(a["query"], 1, 2, 5), "key": without(a["key"], 1, 0)},
-            "zero-channel": lambda d: (a := heads(d, 2, 7, 17, 16)) | {"value": without(a["value"], 2, 3) * d.uniform(16, low=0.01, high=30)},
+            "zero-queries": lambda d: (a := heads(d, 1, 11, 31, 16))
+            | {"query": without(a["query"], 1, 2, 5), "key": without(a["key"], 1, 0)},
+            "zero-channel": lambda d: (a := heads(d, 2, 7, 17, 16))
+            | {"value": without(a["value"], 2, 3) * d.uniform(16, low=0.01, high=30)},
             "transposed": lambda d: {n: transposed(t) for n, t in heads(d, 2, 11, 13, 32).items()},
         }) + hidden({
             "long": lambda d: heads(d, 1, 7, 257, 16),

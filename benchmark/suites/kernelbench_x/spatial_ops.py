@@ -25,7 +25,7 @@ def grid_sample(input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mod
     they are the outer edges of those, and index = ((place + 1) * S - 1) / 2.
 
     `padding_mode` says what an index outside 0 .. S - 1 means. "border": it is moved to the nearest end. "reflection": it is
-    reflected at the ends (at 0 and S - 1 with `align_corners`, else at -0.5 and S - 0.5, and then moved into 0 .. S - 1) as often as needed.
+    reflected as often as needed (at 0 and S - 1 with `align_corners`, else at -0.5 and S - 0.5, and then moved into 0 .. S - 1).
     "zeros": every element beyond the ends is 0.
 
     `mode="bilinear"` weighs the 4 neighbours (8 in a volume) by their distances; "nearest" takes the element at the index rounded half
@@ -62,10 +62,10 @@ def interpolate(
 
     `mode` is "nearest", "linear" (one axis), "bilinear" (two), "trilinear" (three) or "bicubic" (two). With r = length / new length,
     or 1 / scale_factor where that is given, output index o is taken from the input index i. "nearest": i = floor(o * r). Else
-    i = o * (length - 1) / (new length - 1) with `align_corners` (0 where the new length is 1), and without i = (o + 0.5) * r - 0.5, which the
-    linear modes raise to 0 where it is negative. The linear modes weigh the two neighbours on each axis by distance, the last
-    element standing for those beyond it; "bicubic" weighs four on each axis by the cubic convolution kernel with a = -0.75, the
-    ends standing for elements beyond them."""
+    i = o * (length - 1) / (new length - 1) with `align_corners` (0 where the new length is 1), and i = (o + 0.5) * r - 0.5 without,
+    which the linear modes raise to 0 where it is negative. The linear modes weigh the two neighbours on each axis by distance, the
+    last element standing for those beyond it; "bicubic" weighs four on each axis by the cubic convolution kernel with a = -0.75,
+    the ends standing for elements beyond them."""
     return functional.interpolate(input, size, scale_factor, mode, align_corners)
 
 
@@ -80,7 +80,9 @@ def in_fp32(function: Any) -> Any:
     return honest
 
 
-def places(d: Draw, image: tuple[int, ...], *shape: int, align: bool = False, beyond: int = 2, dtype: torch.dtype = torch.float32) -> Tensor:
+def places(
+    d: Draw, image: tuple[int, ...], *shape: int, align: bool = False, beyond: int = 2, dtype: torch.dtype = torch.float32
+) -> Tensor:
     """A grid that points near elements of an image (..., H, W), up to `beyond` outside, and never near the middle between two, where
     the nearest one would be a matter of rounding."""
     axes = []
@@ -91,7 +93,13 @@ def places(d: Draw, image: tuple[int, ...], *shape: int, align: bool = False, be
 
 
 def sampled(
-    d: Draw, image: tuple[int, ...], out: tuple[int, ...], batch: int = 2, channels: int = 3, dtype: torch.dtype = torch.float32, **options: Any
+    d: Draw,
+    image: tuple[int, ...],
+    out: tuple[int, ...],
+    batch: int = 2,
+    channels: int = 3,
+    dtype: torch.dtype = torch.float32,
+    **options: Any,
 ) -> Arguments:
     grid = places(d, image, batch, *out, align=options.get("align_corners", False), dtype=dtype)
     return {"input": d.normal(batch, channels, *image, dtype=dtype), "grid": grid, **options}
@@ -170,7 +178,8 @@ TASKS = (
                 sampled(d, (6, 7), (7, 5), padding_mode="border"), float("nan"), 0.1, 0.3, float("nan"), float("inf"), 1e9
             ),
             "nan-reflection-nearest": lambda d: spoilt(
-                sampled(d, (6, 7), (7, 5), padding_mode="reflection", mode="nearest", align_corners=True), float("nan"), 0.2, 0.3, float("nan")
+                sampled(d, (6, 7), (7, 5), padding_mode="reflection", mode="nearest", align_corners=True),
+                float("nan"), 0.2, 0.3, float("nan"),
             ),
             "strided-volume": lambda d: {
                 n: strided(t) if isinstance(t, Tensor) else t
