@@ -7,7 +7,7 @@ import triton.language as tl
 
 @triton.jit
 def convolve_relu(
-    x, w, bias, out, N, C, H, W, O, OH, OW, KH, KW, sy, sx, py, px, dy, dx, inputs, outputs,
+    x, w, bias, out, N, C, H, W, F, OH, OW, KH, KW, sy, sx, py, px, dy, dx, inputs, outputs,
     HAS_BIAS: tl.constexpr, PLACES: tl.constexpr, FILTERS: tl.constexpr, TAPS: tl.constexpr,
 ):  # fmt: skip
     group = tl.program_id(2)
@@ -32,7 +32,7 @@ def convolve_relu(
     if HAS_BIAS:
         total += tl.load(bias + filters, mask=local < outputs, other=0.0).to(tl.float32)[None, :]
     result = tl.maximum(total, 0.0)
-    at = ((image[:, None].to(tl.int64) * O + filters[None, :]) * OH + row[:, None]) * OW + column[:, None]
+    at = ((image[:, None].to(tl.int64) * F + filters[None, :]) * OH + row[:, None]) * OW + column[:, None]
     tl.store(out + at, result.to(out.dtype.element_ty), mask=(image[:, None] < N) & (local[None, :] < outputs))
 
 
@@ -41,16 +41,16 @@ def pair(value):
 
 
 def fused_relu_conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1, inplace=False):
-    (N, C, H, W), (O, inputs, KH, KW) = input.shape, weight.shape
+    (N, C, H, W), (F, inputs, KH, KW) = input.shape, weight.shape
     (sy, sx), (py, px), (dy, dx) = pair(stride), pair(padding), pair(dilation)
     OH, OW = (H + 2 * py - dy * (KH - 1) - 1) // sy + 1, (W + 2 * px - dx * (KW - 1) - 1) // sx + 1
-    out = torch.empty((N, O, OH, OW), dtype=input.dtype, device=input.device)
+    out = torch.empty((N, F, OH, OW), dtype=input.dtype, device=input.device)
     if out.numel() == 0:
         return out
-    outputs = O // groups
+    outputs = F // groups
     places, filters = (128, 64) if N * OH * OW >= 8192 and outputs >= 64 else (32, 32)
     convolve_relu[(triton.cdiv(N * OH * OW, places), triton.cdiv(outputs, filters), groups)](
-        input.contiguous(), weight.contiguous(), out if bias is None else bias.contiguous(), out, N, C, H, W, O, OH, OW, KH, KW,
+        input.contiguous(), weight.contiguous(), out if bias is None else bias.contiguous(), out, N, C, H, W, F, OH, OW, KH, KW,
         sy, sx, py, px, dy, dx, inputs, outputs, HAS_BIAS=bias is not None, PLACES=places, FILTERS=filters, TAPS=32,
     )  # fmt: skip
     return out
