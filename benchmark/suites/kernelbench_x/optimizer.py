@@ -201,9 +201,9 @@ def rmsprop(d: Draw, *shape: int, **options: Any) -> Arguments:
     return renamed(state(d, *shape, **options), param="param", grad="grad", square_avg="exp_avg_sq")
 
 
-def adam(d: Draw, *shapes: tuple[int, ...], done: int = 0, **options: Any) -> list[Tensor]:
-    """Five tensors for each shape; every parameter has done one step more than the one before."""
-    lists = [[*state(d, *shape, **options).values(), d.integers(done + n, done + n + 1)] for n, shape in enumerate(shapes)]
+def adam(d: Draw, *shapes: tuple[int, ...], done: int = 1, **options: Any) -> list[Tensor]:
+    """Five tensors for each shape; every parameter has done `done` steps or up to three more, and none where that is 0."""
+    lists = [[*state(d, *shape, **options).values(), d.integers(done, done + 4) * (done > 0)] for shape in shapes]
     return [tensor for five in lists for tensor in five]
 
 
@@ -345,7 +345,7 @@ TASKS = (
         shown({
             "fp32": lambda d: {"params": adam(d, (4099,), done=6)},
             "several": lambda d: {"params": adam(d, (31, 67), (5,), (13, 17), done=2), "lr": 0.1},
-            "first": lambda d: {"params": adam(d, (769,), (1,), steady=0.0), "lr": 0.1},
+            "first": lambda d: {"params": adam(d, (769,), (1,), done=0, steady=0.0), "lr": 0.1},
             "fp16": lambda d: {"params": adam(d, (31, 43), (67,), done=3, dtype=FP16), "lr": 0.1, "eps": 1e-4},
             "bf16-decay": lambda d: {"params": adam(d, (997,), done=1, dtype=BF16), "lr": 0.2, "weight_decay": 0.5},
             "betas": lambda d: {"params": adam(d, (13, 83), done=9), "betas": (0.5, 0.95), "lr": 0.3},

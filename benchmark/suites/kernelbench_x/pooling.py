@@ -22,7 +22,11 @@ def avg_pool1d(input: Tensor, kernel_size: int, stride: int | None = None, paddi
     """Means over windows of `kernel_size` along the last axis of `input` (N, C, L) or (C, L), one every `stride` (None: the kernel
     size). `padding` zeros stand at both ends; they count, so that every sum is divided by `kernel_size`. The result has length
     (L + 2 * padding - kernel_size) // stride + 1."""
-    return functional.avg_pool1d(input, kernel_size, stride, padding)
+    return functional.avg_pool1d(input, kernel_size, _step(kernel_size, stride), padding)
+
+
+def _step(kernel_size: int, stride: int | None) -> int:
+    return kernel_size if stride is None else stride
 
 
 def adaptive_terms(input: Tensor, output_size: int | tuple[int | None, int | None]) -> Tensor:
@@ -41,12 +45,12 @@ def windows_without_overlap(input: Tensor, output_size: int | tuple[int | None, 
 
 
 def padding_not_counted(input: Tensor, kernel_size: int, stride: int | None = None, padding: int = 0) -> Tensor:
-    counts = functional.avg_pool1d(torch.ones_like(input), kernel_size, stride, padding)
-    return functional.avg_pool1d(input, kernel_size, stride, padding) / counts
+    counts = functional.avg_pool1d(torch.ones_like(input), kernel_size, _step(kernel_size, stride), padding)
+    return functional.avg_pool1d(input, kernel_size, _step(kernel_size, stride), padding) / counts
 
 
 def pool_terms(input: Tensor, kernel_size: int, stride: int | None = None, padding: int = 0) -> Tensor:
-    return functional.avg_pool1d(input.abs(), kernel_size, stride, padding)
+    return functional.avg_pool1d(input.abs(), kernel_size, _step(kernel_size, stride), padding)
 
 
 TASKS = (

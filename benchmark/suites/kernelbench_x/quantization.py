@@ -64,8 +64,8 @@ def layernorm_w8a8(
     q = round_half_to_even(y / scale), clamped to -127 .. 127. The result is q * scale in the dtype of `input`."""
     shape = [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
     wide = torch.promote_types(input.dtype, torch.float32)
-    affine = [None if given is None else given.to(wide) for given in (weight, bias)]
-    scale, values = _quantised(functional.layer_norm(input.to(wide), shape, *affine, eps), tuple(range(-len(shape), 0)))
+    gain, shift = (None if given is None else given.to(wide) for given in (weight, bias))
+    scale, values = _quantised(functional.layer_norm(input.to(wide), shape, gain, shift, eps), tuple(range(-len(shape), 0)))
     return (values * scale).to(input.dtype)
 
 

@@ -3,9 +3,9 @@
 Started by the broker with `-m`; one request at a time; ends when the broker hangs up.
 """
 
+import cmath
 import contextlib
 import json
-import cmath
 import math
 import os
 import traceback
