@@ -54,7 +54,5 @@ def fused_bmm_rmsnorm_gelu_dropout(
     p = float(dropout_p) if training else 0.0
     scale = 1.0 / (1.0 - p) if p < 1 else 0.0
     seed = torch.randint(2**31 - 1, (1,)).item()
-    norm_gelu_dropout[(batches * n,)](
-        product, result, m, eps, p, scale, seed, TANH=approximate == "tanh", BLOCK=triton.next_power_of_2(m)
-    )
+    norm_gelu_dropout[(batches * n,)](product, result, m, eps, p, scale, seed, TANH=approximate == "tanh", BLOCK=triton.next_power_of_2(m))
     return result if out is None else out.copy_(result)

@@ -86,8 +86,16 @@ def fused_cross_entropy_log_softmax(input, target, dim=1, weight=None, ignore_in
     loss, share = (torch.empty(targets.shape, dtype=torch.float32, device=input.device) for _ in range(2))
     weights = logits if weight is None else weight.contiguous()
     loss_rows[(n,)](
-        logits, targets, weights, loss, share, classes, ignore_index, float(label_smoothing),
-        WEIGHTED=weight is not None, BLOCK=min(4096, triton.next_power_of_2(classes)),
+        logits,
+        targets,
+        weights,
+        loss,
+        share,
+        classes,
+        ignore_index,
+        float(label_smoothing),
+        WEIGHTED=weight is not None,
+        BLOCK=min(4096, triton.next_power_of_2(classes)),
     )
     if reduction == "none":
         return loss.to(input.dtype)
