@@ -105,3 +105,12 @@ def test_moving_takes_any_tensor(tensor: torch.Tensor) -> None:
     copy = move(tensor, "cpu")
     assert (copy.shape, copy.stride()) == (tensor.shape, tensor.stride())
     assert torch.equal(copy, tensor)
+
+
+def test_complex_values_have_two_random_parts_and_their_views_poisoned_gaps() -> None:
+    values = Draw(0).normal(3, 5, dtype=torch.complex64, scale=2)
+    assert values.dtype == torch.complex64
+    assert bool((values.real != 0).all() and (values.imag != 0).all())
+    spread = strided(values)
+    assert torch.equal(spread, values)
+    assert spread.as_strided((3, 5), (10, 2), 1).isnan().all()

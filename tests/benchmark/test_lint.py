@@ -178,3 +178,13 @@ def test_a_sample_of_all_suites(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_mistake_is_exit_code_2_and_one_line(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert lint.main(arguments) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_place_for_results_need_not_influence_them() -> None:
+    def into(x: torch.Tensor, out: torch.Tensor) -> torch.Tensor:
+        return torch.mul(x, 3, out=out)
+
+    def make(draw: Any) -> Arguments:
+        return {"x": draw.normal(5, 32), "out": torch.full((5, 32), torch.nan)}
+
+    assert faults(replace(task(into, make), contract=Contract(close(), mutates=("out",)))) == []

@@ -39,3 +39,8 @@ def test_range_infinities_nan_and_integers_are_kept() -> None:
     assert cut(torch.tensor([float("inf"), float("-inf")])).tolist() == [float("inf"), float("-inf")]
     assert cut(torch.tensor([float("nan")])).isnan().all()
     assert torch.equal(cut(torch.tensor([123456789])), torch.tensor([123456789]))
+
+
+def test_both_parts_of_complex_numbers_are_cut() -> None:
+    real, imaginary = torch.tensor([1.0001, -3.1415926]), torch.tensor([2.7182817, 1e-9])
+    assert torch.equal(cut(torch.complex(real, imaginary)), torch.complex(cut(real), cut(imaginary)))

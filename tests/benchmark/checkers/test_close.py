@@ -215,3 +215,14 @@ def test_the_repr_is_stable_and_tells_rules_apart() -> None:
 def test_what_the_dtype_cannot_hold_does_not_widen_the_tolerance_of_the_rest() -> None:
     assert check([1e40, 1.0, 2.0], [INF, 1.0, 2.0]).ok
     assert not check([1e40, 1.0, 2.0], [INF, 1.001, 2.0]).ok
+
+
+@pytest.mark.parametrize("part", [1.0, 1j])
+def test_both_parts_of_complex_numbers_are_compared(part: complex) -> None:
+    truth = torch.complex(gauss(1, 64), gauss(2, 64))
+    oracle = Oracle((truth,), (truth.to(torch.complex64),))
+    assert close()(oracle, (truth.to(torch.complex64),), {}).ok
+    wrong = truth.clone()
+    wrong[5] += 1e-3 * part
+    assert close()(oracle, (wrong.to(torch.complex64),), {}).kind == "wrong_numeric"
+    assert close()(oracle, (truth.conj().to(torch.complex64),), {}).kind == "wrong_numeric"
