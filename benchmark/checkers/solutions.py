@@ -20,27 +20,32 @@ class solution(invariants):
     """
 
     shifted: bool = False
+    componentwise: bool = False
+    """Whether each equation must hold beside its own terms, `|b - A x| <= unit * (|A| |x| + |b|)` row by row, as substitution does."""
 
     def demands(self, oracle: Oracle, outputs: tuple[Tensor, ...], arguments: Arguments) -> Iterator[Demand]:
         matrix, right = oracle.expected[:2]
-        shift = oracle.expected[2:3] if self.shifted else ()
-        given = outputs[0].reshape(*right.shape[:-2], matrix.shape[-1], right.shape[-1])
-        found = given - shift[0].reshape(given.shape) if shift else given
-        residual = right - matrix @ found
-        lengths = _lengths(found) + (_lengths(shift[0].reshape(given.shape)) if shift else 0.0)
-        allowed = size(matrix).unsqueeze(-1) * lengths + _lengths(right)
+        found = outputs[0].reshape(*right.shape[:-2], matrix.shape[-1], right.shape[-1])
+        shift = oracle.expected[2].reshape(found.shape) if self.shifted else torch.zeros_like(found)
+        found = found - shift
+        residual, unit = right - matrix @ found, self.unit(oracle, matrix)
+        if self.componentwise:
+            terms = matrix.abs() @ (found.abs() + shift.abs()) + right.abs()
+            yield Demand("each equation is satisfied beside its terms", residual.abs(), unit * terms, terms)
+            return
+        allowed = size(matrix).unsqueeze(-1) * (_lengths(found) + _lengths(shift)) + _lengths(right)
         if matrix.shape[-2] > matrix.shape[-1]:
             basis, _ = torch.linalg.qr(matrix)
             values = torch.linalg.svdvals(matrix)
             best = right - basis @ (basis.mH @ right)
             allowed = allowed + (values[..., 0] / values[..., -1]).unsqueeze(-1) * _lengths(best)
             residual = basis.mH @ residual
-        scale = self.unit(oracle, matrix) * allowed
-        yield Demand("the solution satisfies the equations", _lengths(residual), scale, allowed)
+        yield Demand("the solution satisfies the equations", _lengths(residual), unit * allowed, allowed)
 
     @property
     def words(self) -> str:
-        return "each column solves its system: |b - A x| is small beside |A| |x| + |b|, up to " + STABLE
+        of = "each equation" if self.componentwise else "each column"
+        return f"{of} of the system is satisfied: |b - A x| is small beside |A| |x| + |b|, up to " + STABLE
 
 
 def _lengths(columns: Tensor) -> Tensor:

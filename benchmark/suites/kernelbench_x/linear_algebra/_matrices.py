@@ -1,5 +1,7 @@
 """Matrices of the kinds that algorithms fear, from seeded draws; and what references have in common."""
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -16,18 +18,32 @@ def wide(dtype: torch.dtype) -> torch.dtype:
     return C128 if dtype.is_complex else FP64
 
 
+def product(left: Tensor, right: Tensor) -> Tensor:
+    """`left @ right`, one outer product after another: the same to the last bit with any number of threads, as a task's digest needs."""
+    total = left[..., :, :1] * right[..., :1, :]
+    for inner in range(1, left.shape[-1]):
+        total = total + left[..., :, inner, None] * right[..., None, inner, :]
+    return total
+
+
 def rotation(d: Draw, *shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
-    """Orthonormal columns."""
-    return torch.linalg.qr(d.normal(*shape, dtype=wide(dtype)))[0]
+    """Orthonormal columns, in fp64: as many reflections as there are rows."""
+    *batch, rows, columns = shape
+    turned = torch.eye(rows, columns, dtype=wide(dtype), device=d.device).expand(*batch, rows, columns)
+    for _ in range(rows):
+        normal = d.normal(*batch, rows, 1, dtype=wide(dtype))
+        normal = normal / (normal * normal.conj()).real.sum(-2, keepdim=True).sqrt()
+        turned = turned - 2 * normal * (normal.conj() * turned).sum(-2, keepdim=True)
+    return turned
 
 
 def graded(d: Draw, *shape: int, dtype: torch.dtype = torch.float32, last: float = 1e-4, scale: float = 1.0) -> Tensor:
     """Singular values that fall evenly (by factors) from `scale` to `last` times it."""
     count = min(shape[-2:])
-    values = torch.logspace(0, torch.tensor(last).log10().item(), count, dtype=FP64, device=d.device) * scale
+    values = torch.logspace(0, math.log10(last), count, dtype=FP64, device=d.device) * scale
     left = rotation(d, *shape[:-1], count, dtype=dtype)
     right = rotation(d, *shape[:-2], shape[-1], count, dtype=dtype)
-    return ((left * values) @ right.mH).to(dtype)
+    return product(left * values, right.mH).to(dtype)
 
 
 def spectrum(d: Draw, *shape: int, values: tuple[float, ...], dtype: torch.dtype = torch.float32) -> Tensor:
@@ -35,7 +51,7 @@ def spectrum(d: Draw, *shape: int, values: tuple[float, ...], dtype: torch.dtype
     side = shape[-1]
     diagonal = torch.tensor([values[index * len(values) // side] for index in range(side)], dtype=FP64, device=d.device)
     basis = rotation(d, *shape, dtype=dtype)
-    return hermitian(((basis * diagonal) @ basis.mH).to(dtype))
+    return hermitian(product(basis * diagonal, basis.mH).to(dtype))
 
 
 def hermitian(matrix: Tensor) -> Tensor:
@@ -51,7 +67,7 @@ def positive(d: Draw, *shape: int, dtype: torch.dtype = torch.float32, scale: fl
     """A positive definite matrix, well conditioned."""
     factor = d.normal(*shape, dtype=wide(dtype))
     one = torch.eye(shape[-1], dtype=wide(dtype), device=d.device)
-    return hermitian(((factor @ factor.mH / shape[-1] + 0.5 * one) * scale).to(dtype))
+    return hermitian(((product(factor, factor.mH) / shape[-1] + 0.5 * one) * scale).to(dtype))
 
 
 def dominant(d: Draw, *shape: int, dtype: torch.dtype = torch.float32) -> Tensor:

@@ -1,5 +1,6 @@
 """LinearAlgebra of KernelBench-X: systems of equations and inverses, right by their residuals."""
 
+import math
 from collections.abc import Callable
 
 import torch
@@ -72,6 +73,10 @@ def factor(d: Draw, *shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
 
 def upper(d: Draw, n: int, dtype: torch.dtype = torch.float32) -> Tensor:
     return factor(d, n, dtype=dtype).mT.contiguous()
+
+
+def falling(d: Draw, n: int, last: float) -> Tensor:
+    return torch.logspace(0, math.log10(last), n, device=d.device)
 
 
 def system(d: Draw, A: Tensor, columns: int, alpha: float, view: Callable[[Tensor], Tensor] = torch.clone) -> Arguments:
@@ -203,7 +208,7 @@ TASKS = (
             "fp64": lambda d: {"B": d.normal(12, 5, dtype=FP64), "L": factor(d, 12, dtype=FP64)},
             "complex64": lambda d: {"B": d.normal(9, 3, dtype=C64), "L": factor(d, 9, dtype=C64)},
             "other-triangle-full": lambda d: {"B": d.normal(11, 2), "L": factor(d, 11) + 9 * d.normal(11, 11).triu(1)},
-            "badly-conditioned": lambda d: {"B": d.normal(14, 3), "L": torch.linalg.qr(graded(d, 14, 14, last=1e-3))[1].mT.contiguous()},
+            "badly-conditioned": lambda d: {"B": d.normal(14, 3), "L": factor(d, 14) * falling(d, 14, 1e-3)},
             "transposed-tiny": lambda d: {"B": transposed(d.normal(15, 4)), "L": transposed(factor(d, 15) * 1e-6)},
             "one": lambda d: {"B": d.normal(5, 1, 3), "L": d.uniform(5, 1, 1, low=0.5, high=2.0)},
             "out": lambda d: {"B": d.normal(8, 3), "L": factor(d, 8), "out": nothing(d, 8, 3)},
@@ -258,15 +263,16 @@ TASKS = (
             "fp64": lambda d: system(d, upper(d, 29, dtype=FP64), 2, 1.5),
             "lower-triangle-full": lambda d: system(d, upper(d, 11) + 9 * d.normal(11, 11).tril(-1), 2, 1.0),
             "nothing-added": lambda d: system(d, upper(d, 19), 3, 0.0),
-            "badly-conditioned": lambda d: system(d, torch.linalg.qr(graded(d, 16, 16, last=1e-4))[1], 2, 3.0),
+            "badly-conditioned": lambda d: system(d, upper(d, 16) * falling(d, 16, 1e-4), 2, 3.0),
             "transposed": lambda d: system(d, upper(d, 15), 4, 0.1, transposed),
             "one": lambda d: system(d, d.uniform(1, 1, low=0.5, high=2.0), 7, 2.5),
         }) + hidden({
             "strided-large": lambda d: system(d, upper(d, 12) * 1e6, 3, -0.75, strided),
             "longer": lambda d: system(d, upper(d, 33), 1, 4.0, offset),
+            "fp64-full": lambda d: system(d, upper(d, 14, dtype=FP64) + 9 * d.normal(14, 14, dtype=FP64).tril(-1), 3, -1.5),
         }),
         timed(lambda d, n, k: system(d, upper(d, n), k, 0.5), ((64, 1), (256, 32), (512, 256))),
-        Contract(solution(shifted=True), notes=(INNER,)),
+        Contract(solution(shifted=True, componentwise=True), notes=(INNER,)),
         truth=shifted,
         wrong={
             "lower triangular": lambda A, b, y, alpha: torch.linalg.solve_triangular(A, b, upper=False) + (alpha + 1) * y,
@@ -292,6 +298,7 @@ TASKS = (
             "out": lambda d: {"A": d.normal(9, 9), "out": nothing(d, 9, 9)},
         }) + hidden({
             "strided": lambda d: {"A": strided(d.normal(2, 9, 9))},
+            "two": lambda d: {"A": d.normal(7, 2, 2, scale=1e6)},
             "fp64-badly-conditioned": lambda d: {"A": offset(graded(d, 12, 12, dtype=FP64, last=1e-5))},
         }),
         timed(lambda d, batch, n: {"A": near_one(d, batch, n, n)}, SMALL),
@@ -322,6 +329,7 @@ TASKS = (
         }) + hidden({
             "transposed-tiny": lambda d: {"A": transposed(d.normal(9, 6, scale=1e-9))},
             "strided-large": lambda d: {"A": strided(d.normal(5, 11, scale=1e6)), "rcond": 1e-4},
+            "cut-fp64": lambda d: {"A": offset(graded(d, 2, 7, 10, dtype=FP64, last=0.01)), "rcond": 0.04},
         }),
         timed(lambda d, batch, n: {"A": d.normal(batch, 2 * n, n)}, BATCHES),
         Contract(pseudoinverse(matrix="A"), mutates=("out",), notes=(INNER,)),

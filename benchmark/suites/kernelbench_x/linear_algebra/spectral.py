@@ -59,6 +59,7 @@ TASKS = (
             "out": lambda d: {"A": graded(d, 8, 6, last=1e-2), "k": 2, "out": nothing(d, 8, 6)},
         }) + hidden({
             "strided-large": lambda d: {"A": strided(graded(d, 2, 9, 11, last=1e-2, scale=1e6)), "k": 5, "full_matrices": False},
+            "tall": lambda d: {"A": graded(d, 31, 6, last=0.05), "k": 3},
             "fp64-offset": lambda d: {"A": offset(graded(d, 15, 15, dtype=FP64, last=1e-4)), "k": 3},
         }),
         timed(lambda d, batch, n: {"A": graded(d, batch, n, n, last=1e-2), "k": n // 4}, BATCHES),
@@ -86,6 +87,7 @@ TASKS = (
             "out": lambda d: {"A": positive(d, 7, 7), "k": 1.5, "out": nothing(d, 7, 7)},
         }) + hidden({
             "strided-large": lambda d: {"A": strided(positive(d, 2, 9, 9, scale=1e6)), "k": -1.5},
+            "fifth-root": lambda d: {"A": positive(d, 16, 16), "k": 0.2},
             "fp64-power": lambda d: {"A": offset(spectrum(d, 11, 11, values=(3.0, -2.0, 1.0), dtype=FP64)), "k": 5},
         }),
         timed(lambda d, batch, n: {"A": positive(d, batch, n, n), "k": 0.5}, BATCHES),
