@@ -338,7 +338,7 @@ TASKS = (
             "strided": lambda d: {"A": strided(d.normal(2, 12, 12))},
             "triangular": lambda d: {"A": d.normal(3, 5, 5).tril()},
         }),
-        timed(lambda d, b, n: {"A": d.normal(b, n, n)}, ((1, 8), (8, 16), (16, 32), (16, 64))),
+        timed(lambda d, b, n: {"A": d.normal(b, n, n)}, ((1, 8), (1, 32), (1, 64), (1, 128))),
         Contract(close(), mutates=("out",), notes=("A rounding of A counts with the condition of the eigenvalue.",)),
         magnitude=eigenvalue_terms,
         wrong={"largest real part": largest_real_eigenvalue, "largest singular value": largest_singular_value},
