@@ -35,15 +35,14 @@ def pool(x, out, places, n, H, W, rows, columns, seed, KH: tl.constexpr, KW: tl.
 
 
 def pair(value):
-    return (value, value) if isinstance(value, int | float) else value
+    return (value, value) if isinstance(value, int) else value
 
 
 def fused_fractional_max_pool2d_with_relu(input, kernel_size, output_size=None, output_ratio=None, return_indices=False):
     H, W = input.shape[-2:]
     KH, KW = pair(kernel_size)
     if output_size is None:
-        ratio = pair(output_ratio)
-        output_size = int(H * ratio[0]), int(W * ratio[1])
+        output_size = int(H * output_ratio[0]), int(W * output_ratio[1])
     rows, columns = pair(output_size)
     out = torch.empty((*input.shape[:-2], rows, columns), dtype=input.dtype, device=input.device)
     places = torch.empty(out.shape if return_indices else (0,), dtype=torch.int64, device=input.device)

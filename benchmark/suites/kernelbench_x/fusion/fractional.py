@@ -19,16 +19,16 @@ def fused_fractional_max_pool2d_with_relu(
     input: Tensor,
     kernel_size: Size,
     output_size: Size | None = None,
-    output_ratio: float | tuple[float, float] | None = None,
+    output_ratio: tuple[float, float] | None = None,
     return_indices: bool = False,
 ) -> Tensor | tuple[Tensor, Tensor]:
-    """Fractional max pooling of `max(0, input)`, (N, C, H, W) or (C, H, W), to `output_size` or else to `int(H * ratio)` rows and
-    `int(W * ratio)` columns; sizes are a number or a pair (rows, columns). For each plane and each axis a u is drawn uniformly from
-    [0, 1). With n results along an axis of length L and a window of k, alpha is `(L - k) / (n - 1)`; window i < n - 1 begins at
-    `int((i + u) * alpha) - int(u * alpha)`, the last one at `L - k`. With `return_indices` the result is a pair: the maxima, and
-    as int64 `row * W + column` of an element of the window at which `max(0, input)` has the maximum."""
-    ratio = (output_ratio, output_ratio) if isinstance(output_ratio, float) else output_ratio
-    return functional.fractional_max_pool2d(functional.relu(input), kernel_size, output_size, ratio, return_indices)  # type: ignore[call-overload]
+    """Fractional max pooling of `max(0, input)`, (N, C, H, W) or (C, H, W), to `output_size`, a number or a pair (rows, columns), or
+    else to `int(H * output_ratio[0])` rows and `int(W * output_ratio[1])` columns. `kernel_size` is a number or a pair too. For
+    each plane and each axis a u is drawn uniformly from [0, 1). With n results along an axis of length L and a window of k, alpha
+    is `(L - k) / (n - 1)`; window i < n - 1 begins at `int((i + u) * alpha) - int(u * alpha)`, the last one at `L - k`. With
+    `return_indices` the result is a pair: the maxima, and as int64 `row * W + column` of an element of the window at which
+    `max(0, input)` has the maximum."""
+    return functional.fractional_max_pool2d(functional.relu(input), kernel_size, output_size, output_ratio, return_indices)  # type: ignore[call-overload]
 
 
 def pooled_with(
@@ -37,8 +37,7 @@ def pooled_with(
     """With `u(planes)` in place of what is drawn."""
     planes = input if input.dim() == 4 else input[None]
     samples = u(torch.rand(*planes.shape[:2], 2, device=input.device)).to(input.dtype)
-    ratio = (output_ratio, output_ratio) if isinstance(output_ratio, float) else output_ratio
-    pooled = functional.fractional_max_pool2d(functional.relu(planes), kernel_size, output_size, ratio, return_indices, samples)  # type: ignore[call-overload]
+    pooled = functional.fractional_max_pool2d(functional.relu(planes), kernel_size, output_size, output_ratio, return_indices, samples)  # type: ignore[call-overload]
     parts = [part if input.dim() == 4 else part[0] for part in (pooled if return_indices else (pooled,))]
     return tuple(parts) if return_indices else parts[0]
 
@@ -84,7 +83,7 @@ TASKS = (
         shown({
             "fp32": lambda d: planes(d, 8, 19, 13, 11, kernel_size=2, output_size=(6, 5)),
             "fp16": lambda d: planes(d, 5, 9, 11, 9, dtype=FP16, kernel_size=(3, 2), output_size=(4, 4)),
-            "bf16-ratio": lambda d: planes(d, 6, 7, 11, 10, dtype=BF16, kernel_size=2, output_ratio=0.5),
+            "bf16-ratio": lambda d: planes(d, 6, 7, 11, 10, dtype=BF16, kernel_size=2, output_ratio=(0.5, 0.4)),
             "indices": lambda d: planes(d, 5, 8, 9, 10, kernel_size=2, output_size=5, return_indices=True),
             "ratios-indices": lambda d: planes(d, 4, 11, 10, 9, kernel_size=(2, 3), output_ratio=(0.55, 0.45), return_indices=True),
             "three-axes": lambda d: planes(d, 41, 9, 8, kernel_size=2, output_size=(4, 3)),
@@ -97,7 +96,7 @@ TASKS = (
             "offset-indices": lambda d: {
                 "input": offset(d.normal(7, 6, 10, 11)), "kernel_size": (3, 2), "output_size": (5, 6), "return_indices": True
             },
-            "outliers": lambda d: {"input": d.outliers(5, 9, 11, 8), "kernel_size": 2, "output_ratio": 0.6},
+            "outliers": lambda d: {"input": d.outliers(5, 9, 11, 8), "kernel_size": 2, "output_ratio": (0.6, 0.6)},
         }),
         timed(lambda d, n, c, side: planes(d, n, c, side, side, kernel_size=2, output_size=side // 2 - 1),
               ((8, 16, 16), (16, 64, 32), (64, 128, 32), (64, 128, 64))),
