@@ -24,7 +24,7 @@ class beside:
 
     def fresh(self, oracle: Oracle, first: tuple[Tensor, ...], second: tuple[Tensor, ...], arguments: Arguments) -> Check:
         """Whether the other outputs of two calls were drawn independently."""
-        return self.rest.fresh(self._others(oracle), first[1:], second[1:], arguments)  # type: ignore[attr-defined,no-any-return]
+        return self.rest.fresh(self._others(oracle), first[1:], second[1:], arguments)  # type: ignore[attr-defined]
 
     def _others(self, oracle: Oracle) -> Oracle:
         return Oracle(oracle.expected[1:], oracle.honest[1:], oracle.magnitude[1:])

@@ -73,36 +73,36 @@ def pointwise(
     `values` is its ordinary domain, `edges` single values to be met, `also` and `held_out` are further domains, `cases` further cases.
     """
 
-    def makers(tensors: dict[str, Maker]) -> dict[str, Maker]:
-        return {name: lambda draw, make=make: {argument: make(draw), **(options or {})} for name, make in tensors.items()}
+    def made(tensor: Callable[[Draw], Tensor]) -> Maker:
+        return lambda draw: {argument: tensor(draw), **(options or {})}
 
-    def domains(further: dict[str, Values] | None) -> dict[str, Maker]:
-        return {name: lambda draw, own=own: own(draw, 769) for name, own in (further or {}).items()}
+    def over(domain: Values) -> Maker:
+        return made(lambda draw: domain(draw, 769))
 
     half = {
-        "fp16": lambda d: values(d, 31, 67, dtype=FP16),
-        "bf16": lambda d: values(d, 997, dtype=BF16),
-    } if halves else {"matrix": lambda d: values(d, 31, 67)}  # fmt: skip
+        "fp16": made(lambda d: values(d, 31, 67, dtype=FP16)),
+        "bf16": made(lambda d: values(d, 997, dtype=BF16)),
+    } if halves else {"matrix": made(lambda d: values(d, 31, 67))}  # fmt: skip
     seen = {
-        "fp32": lambda d: values(d, 4099),
+        "fp32": made(lambda d: values(d, 4099)),
         **half,
-        "transposed": lambda d: transposed(values(d, 29, 43)),
-        **({"edges": lambda d: planted(values(d, 521), *edges)} if edges else {}),
-        **domains(also),
-        "one": lambda d: values(d, 1),
-        "empty": lambda d: values(d, 0, 5),
+        "transposed": made(lambda d: transposed(values(d, 29, 43))),
+        **({"edges": made(lambda d: planted(values(d, 521), *edges))} if edges else {}),
+        **{name: over(domain) for name, domain in (also or {}).items()},
+        "one": made(lambda d: values(d, 1)),
+        "empty": made(lambda d: values(d, 0, 5)),
     }
     unseen = {
-        "strided": lambda d: strided(values(d, 13, 67, dtype=BF16 if halves else FP32)),
-        "offset": lambda d: offset(values(d, 2, 3, 173)),
-        **domains(held_out),
+        "strided": made(lambda d: strided(values(d, 13, 67, dtype=BF16 if halves else FP32))),
+        "offset": made(lambda d: offset(values(d, 2, 3, 173))),
+        **{name: over(domain) for name, domain in (held_out or {}).items()},
     }
     return Task(
         f"kernelbench_x/{reference.__name__}",
         category,
         source,
         reference,
-        shown(makers(seen)) + hidden(makers(unseen)) + cases,
+        shown(seen) + hidden(unseen) + cases,
         timed(lambda d, n: {argument: values(d, n), **(options or {})}, POINTS),
         contract or Contract(close()),
         **more,

@@ -39,8 +39,10 @@ def bitwise_and_binomial(
 
 
 def _chance(probs: Tensor | None, logits: Tensor | None) -> Tensor:
-    assert (probs is None) != (logits is None)
-    return torch.sigmoid(logits) if probs is None else probs
+    if probs is not None:
+        return probs
+    assert logits is not None
+    return torch.sigmoid(logits)
 
 
 def _alike(total_count: Tensor, chance: Tensor) -> tuple[Tensor, Tensor]:
@@ -64,7 +66,7 @@ def expected_counts(
 def logits_as_probabilities(
     input: Tensor, other: Tensor, total_count: Tensor, probs: Tensor | None = None, logits: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
-    chance = logits.clamp(0, 1) if probs is None else probs
+    chance = _chance(probs, None if logits is None else torch.logit(logits.clamp(0, 1)))
     return input & other, torch.binomial(*_alike(total_count, chance))
 
 
