@@ -178,7 +178,7 @@ def summary(results: list[Judged]) -> str:
     both = sum(r.h200 is True and r.right for r in ran), sum(r.h200 is True for r in ran)
     unsure = [r.kernel for r in results if r.evaluation and r.evaluation.verdict in NO_VERDICT]
     return "\n".join([
-        f"- {len(results)} kernels, {len(parsing)} parse; {sum(r.recorded for r in results)} recorded correct, {len(correct)} parse and are.",
+        f"- {len(results)} kernels, {len(parsing)} parse; {sum(r.recorded for r in results)} recorded correct, {len(correct)} are both.",
         f"- Numbers right: {len(right)} of the {len(correct)}; of {both[1]} that passed on an H200, {both[0]}.",
         f"- Right on all plain cases, like those of the original harness: {sum(r.plainly_right for r in correct)} of the {len(correct)}.",
         f"- Right though recorded as wrong: {', '.join(r.kernel for r in parsing if r.right and not r.recorded) or 'none'}.",
