@@ -6,20 +6,35 @@ import triton.language as tl
 
 
 @triton.jit
-def starts(i, u, length, size, count):
+def starts(i, u, alpha, count, last):
     """Where window i begins; the last one ends where the plane does."""
-    alpha = (length - size).to(tl.float32) / tl.maximum(count - 1, 1)
     start = ((i + u) * alpha).to(tl.int32) - (u * alpha).to(tl.int32)
-    return tl.where(i == count - 1, length - size, start)
+    return tl.where(i == count - 1, last, start)
 
 
 @triton.jit
-def pool(x, out, places, n, H, W, rows, columns, seed, KH: tl.constexpr, KW: tl.constexpr, INDICES: tl.constexpr, BLOCK: tl.constexpr):
+def pool(
+    x,
+    out,
+    places,
+    n,
+    H,
+    W,
+    rows,
+    columns,
+    down,
+    across,
+    seed,
+    KH: tl.constexpr,
+    KW: tl.constexpr,
+    INDICES: tl.constexpr,
+    BLOCK: tl.constexpr,
+):
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     mask = at < n
     plane, i, j = at // (rows * columns), at // columns % rows, at % columns
-    top = starts(i, tl.rand(seed, plane * 2), H, KH, rows)
-    left = starts(j, tl.rand(seed, plane * 2 + 1), W, KW, columns)
+    top = starts(i, tl.rand(seed, plane * 2), down, rows, H - KH)
+    left = starts(j, tl.rand(seed, plane * 2 + 1), across, columns, W - KW)
     best = tl.full((BLOCK,), -1.0, tl.float32)
     place = tl.zeros((BLOCK,), tl.int64)
     for y in tl.static_range(KH):
@@ -47,8 +62,9 @@ def fused_fractional_max_pool2d_with_relu(input, kernel_size, output_size=None, 
     out = torch.empty((*input.shape[:-2], rows, columns), dtype=input.dtype, device=input.device)
     places = torch.empty(out.shape if return_indices else (0,), dtype=torch.int64, device=input.device)
     n = out.numel()
+    down, across = (H - KH) / max(1, rows - 1), (W - KW) / max(1, columns - 1)
     seed = torch.randint(2**31 - 1, (1,)).item()
     pool[(triton.cdiv(n, 256),)](
-        input.contiguous(), out, places, n, H, W, rows, columns, seed, KH=KH, KW=KW, INDICES=return_indices, BLOCK=256
+        input.contiguous(), out, places, n, H, W, rows, columns, down, across, seed, KH=KH, KW=KW, INDICES=return_indices, BLOCK=256
     )
     return (out, places) if return_indices else out
