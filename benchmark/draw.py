@@ -93,11 +93,13 @@ def without(tensor: Tensor, axis: int, *indices: int) -> Tensor:
 
 
 def move(value: Any, device: str) -> Any:
-    """`value` (arguments, a list or a tensor) on `device`; views keep strides, offset and gaps."""
+    """`value` (arguments, a list or a tensor) on `device`; views keep strides, offset and gaps. A device becomes this one."""
     if isinstance(value, dict):
         return {name: move(item, device) for name, item in value.items()}
     if isinstance(value, list | tuple):
         return type(value)(move(item, device) for item in value)
+    if isinstance(value, torch.device):
+        return torch.device(device)
     if not isinstance(value, torch.Tensor):
         return value
     size = value.untyped_storage().nbytes() // value.element_size()

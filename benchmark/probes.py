@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from benchmark import oracle
+from benchmark.draw import move
 from benchmark.precision import BITS, cut
 from benchmark.task import Arguments, Case, Check, Oracle, Task
 
@@ -25,11 +26,17 @@ class Trial:
 
     @cached_property
     def arguments(self) -> Arguments:
-        return self.case.arguments(self.task.id, self.seed, self.device)
+        return self._drawn(self.seed)
 
     @cached_property
     def other_arguments(self) -> Arguments:
-        return self.case.arguments(self.task.id, self.seed + 1, self.device)
+        return self._drawn(self.seed + 1)
+
+    def _drawn(self, seed: int) -> Arguments:
+        """As the judge has them: small inputs come from the CPU, so that they are the same everywhere."""
+        if self.case.device_only or self.case in self.task.timing:
+            return self.case.arguments(self.task.id, seed, self.device)
+        return move(self.case.arguments(self.task.id, seed), self.device)
 
     @cached_property
     def oracle(self) -> Oracle:
@@ -100,7 +107,7 @@ def influences(trial: Trial) -> Iterator[tuple[str, bool]]:
 
 def named(arguments: Arguments) -> dict[str, torch.Tensor]:
     """The tensors among arguments by name; those of a list by name and place, as `tensors[0]`."""
-    found = {}
+    found: dict[str, torch.Tensor] = {}
     for name, value in arguments.items():
         if isinstance(value, list | tuple):
             found |= named({f"{name}[{index}]": item for index, item in enumerate(value)})

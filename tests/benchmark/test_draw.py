@@ -114,3 +114,7 @@ def test_complex_values_have_two_random_parts_and_their_views_poisoned_gaps() ->
     spread = strided(values)
     assert torch.equal(spread, values)
     assert spread.as_strided((3, 5), (10, 2), 1).isnan().all()
+
+
+def test_a_device_among_arguments_becomes_the_one_moved_to() -> None:
+    assert move({"device": torch.device("meta"), "size": (3,)}, "cpu") == {"device": torch.device("cpu"), "size": (3,)}
