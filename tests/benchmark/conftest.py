@@ -4,11 +4,18 @@ import asyncio
 from collections.abc import Callable, Iterator
 
 import pytest
+import torch
 
 from benchmark.suites import find
 from tools.evaluation import Evaluation
 from tools.executor.local import LocalExecutor
 from tools.settings import Settings
+
+
+@pytest.fixture(autouse=True, scope="session")
+def one_thread() -> None:
+    """Cases are small: threads that wait for each other on a busy machine cost a hundred times what they save."""
+    torch.set_num_threads(1)
 
 
 @pytest.fixture

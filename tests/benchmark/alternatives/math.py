@@ -125,13 +125,12 @@ def signbit_bitwise_and(input: Tensor, other: Tensor) -> tuple[Tensor, Tensor]:
 def bitwise_and_binomial(
     input: Tensor, other: Tensor, total_count: Tensor, probs: Tensor | None = None, logits: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Trial by trial."""
+    """All trials at once."""
     chance = 1 / (1 + torch.exp(-logits)) if probs is None else probs  # type: ignore[operator]
     count, chance = torch.broadcast_tensors(total_count, chance)
-    successes = torch.zeros(chance.shape)
-    for trial in range(int(count.max())):
-        successes += torch.where(trial < count, torch.rand(chance.shape) < chance, False)
-    return bitwise_and(input, other), successes.to(chance.dtype)
+    trial = torch.arange(int(count.max())).reshape(-1, *[1] * count.dim())
+    successes = torch.where(trial < count, torch.rand(trial.shape[0], *chance.shape) < chance, False)
+    return bitwise_and(input, other), successes.sum(0).to(chance.dtype)
 
 
 def dft(x: Tensor, axis: int) -> Tensor:

@@ -70,14 +70,13 @@ def airy_ai(input: Tensor, out: Tensor | None = None) -> Tensor:
     positive = input > 0
     damping = torch.where(positive, root, root * math.cos(math.pi / 6))
     turning = torch.where(positive, 0.0, root * math.sin(math.pi / 6))
+    steps = 100
     end = torch.sqrt(40 / damping)
-    steps = 200
-    real, imaginary = torch.zeros_like(input), torch.zeros_like(input)
-    for k in range(steps):
-        t = end * (k / steps)
-        weight = torch.exp(-damping * t * t) * torch.cos(t * t * t / 3) * (0.5 if k == 0 else 1.0)
-        real = real + weight * torch.cos(turning * t * t)
-        imaginary = imaginary - weight * torch.sin(turning * t * t)
+    t = end.unsqueeze(-1) * torch.arange(steps) / steps
+    weight = torch.exp(-damping.unsqueeze(-1) * t * t) * torch.cos(t * t * t / 3)
+    weight[..., 0] *= 0.5
+    real = (weight * torch.cos(turning.unsqueeze(-1) * t * t)).sum(-1)
+    imaginary = -(weight * torch.sin(turning.unsqueeze(-1) * t * t)).sum(-1)
     scale = end / (steps * math.pi)
     phase = math.pi / 3 - zeta
     oscillating = 2 * (real * torch.cos(phase) - imaginary * torch.sin(phase))

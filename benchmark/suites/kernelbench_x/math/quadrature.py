@@ -40,9 +40,9 @@ def _airy_integral(x: Tensor) -> Tensor:
     zeta = 2 / 3 * size * root
     damping = torch.where(positive, root, root * math.cos(math.pi / 6))
     turning = torch.where(positive, 0.0, root * math.sin(math.pi / 6))
-    step = (40 / damping).sqrt() / 200
+    step = (40 / damping).sqrt() / 100
     real, imaginary = torch.zeros_like(x), torch.zeros_like(x)
-    for k in range(200):
+    for k in range(100):
         square = (k * step) ** 2
         weight = torch.exp(-damping * square) * torch.cos(k * step * square / 3) * (1.0 if k else 0.5)
         real += weight * torch.cos(turning * square)
