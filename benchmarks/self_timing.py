@@ -33,7 +33,7 @@ class Judge:
         self.device = self.peer.answer(cancelled, START_S)["device"]
         if self.device["simulated"]:
             sys.exit("There is no GPU here.")
-        shared = self.ask({"op": "share", "gpu": 0})
+        shared = self.ask({"op": "share", "gpu": 0, "user": "candidate"})
         self.fd, self.memory = (self.peer.channel.fds[0], shared) if "size" in shared else memory.host("device")
 
     def ask(self, request: Message) -> Message:
