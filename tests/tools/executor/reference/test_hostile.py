@@ -1,0 +1,94 @@
+"""Task files that mean harm: behind walls they reach nothing, and at worst their own task is invalid."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from benchmark.task import Task
+from tools.evaluation import Evaluation
+from tools.executor import referee
+
+Find = Callable[..., Task]
+HEAD = "import os, signal, sys, time\nimport torch\n"
+INPUTS = "def inputs():\n    return {'x': torch.randn(64)}\n"
+PLAIN = "def f(x):\n    return x * 2\n"
+DOUBLE = """
+import torch, triton, triton.language as tl
+@triton.jit
+def kernel(x, y, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(y + at, tl.load(x + at, mask=at < n) * 2, mask=at < n)
+def f(x):
+    y = torch.empty_like(x)
+    kernel[(1,)](x, y, x.numel(), BLOCK=64)
+    return y
+"""
+
+
+def test_a_file_reads_nothing_of_ours_and_writes_nothing_outside(sentence: Callable[..., str], tmp_path: Path) -> None:
+    for attempt in (f"open({str(tmp_path / 'ops.py')!r})", f"open({referee.__file__!r})", f"open({str(tmp_path / 'new')!r}, 'w')"):
+        said = sentence(HEAD + attempt + "\n" + INPUTS + PLAIN)
+        assert "PermissionError" in said or "Read-only" in said or "No such file" in said, said
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_file_finds_no_module_of_ours(sentence: Callable[..., str]) -> None:
+    assert "ModuleNotFoundError" in sentence(HEAD + "import tools.executor.judge.judge\n" + INPUTS + PLAIN)
+
+
+def test_a_file_finds_no_secret_in_its_environment(sentence: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "secret")
+    assert "KeyError" in sentence(HEAD + "os.environ['SOME_API_KEY']\n" + INPUTS + PLAIN)
+
+
+def test_a_file_that_ends_its_process_is_said(sentence: Callable[..., str]) -> None:
+    assert "its process ended" in sentence(HEAD + "os._exit(0)\n" + INPUTS + PLAIN)
+
+
+def test_a_file_that_never_ends_is_said(sentence: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(referee, "READ_S", 1.0)
+    assert "is not done in 1 s" in sentence(HEAD + "while True: pass\n" + INPUTS + PLAIN)
+
+
+def test_a_file_that_prints_a_lot_holds_nothing_up(own: Find) -> None:
+    assert own(HEAD + "print('x' * (1 << 22))\n" + INPUTS + PLAIN).name == "f"
+
+
+def test_an_answer_that_is_forged_is_refused(sentence: Callable[..., str]) -> None:
+    forge = "for fd in range(3, 64):\n    try:\n        os.write(fd, b'{\"id\": 1}')\n    except OSError:\n        pass\n"
+    said = sentence(HEAD + forge + INPUTS + "def f(x):\n    return\n")
+    assert said
+
+
+LATER = "count = 0\ndef f(x):\n    global count\n    count += 1\n    {}\n    return x * 2\n"
+"""Harmless while it is described, in which it is called some four times; and again in the evaluation's own process."""
+
+
+def test_an_honest_file_is_judged_by_what_it_says(own: Find, evaluate_task: Callable[..., Evaluation]) -> None:
+    task = own(HEAD + INPUTS + PLAIN)
+    assert evaluate_task(DOUBLE, task).verdict == "pass"
+    assert evaluate_task(DOUBLE.replace("* 2", "* 3"), task).verdict == "wrong_numeric"
+    assert evaluate_task("import torch\ndef f(x):\n    return x * 2\n", task).verdict == "not_triton"
+
+
+@pytest.mark.parametrize(
+    ("harm", "says"),
+    [
+        ("os._exit(0)", "the reference's process ended"),
+        ("raise ValueError('not today')", "the reference fails: ValueError: not today"),
+        ("os.kill(os.getpid(), signal.SIGSEGV)", "the reference's process ended"),
+    ],
+)
+def test_a_reference_that_fails_later_makes_the_task_invalid(
+    own: Find, evaluate_task: Callable[..., Evaluation], harm: str, says: str
+) -> None:
+    # Described in one process and evaluated in another: only the second one sees the file that says so.
+    task = own(HEAD + INPUTS + LATER.format(f"if count > 40: {harm}"))
+    found = evaluate_task(DOUBLE, task)
+    for _ in range(8):
+        if found.verdict != "pass":
+            break
+        found = evaluate_task(DOUBLE.replace("BLOCK=64", f"BLOCK={64 << (_ % 4)}"), task)
+    assert (found.verdict, found.error and says in found.error.message) == ("task_invalid", True), found.error
+    assert evaluate_task(DOUBLE, own(HEAD + INPUTS + PLAIN)).verdict == "pass"
