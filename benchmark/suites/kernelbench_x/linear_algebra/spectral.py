@@ -9,6 +9,8 @@ from benchmark.suites.kernelbench_x._out import into, nothing
 from benchmark.suites.kernelbench_x.linear_algebra._matrices import BATCHES, FP64, graded, positive, spectrum
 from benchmark.task import Contract, Task, hidden, shown, timed
 
+INNER = "Sums are accumulated in fp64 for fp64; the error counts beside the norm of A and how far it moves the result."
+
 
 def low_rank_svd_approximation(A: Tensor, k: int, *, full_matrices: bool = True, out: Tensor | None = None) -> Tensor:
     """The best approximation of rank k of real A `(*, m, n)`, in its shape: `U diag(S) Vh` with the k largest singular values and their
@@ -16,6 +18,13 @@ def low_rank_svd_approximation(A: Tensor, k: int, *, full_matrices: bool = True,
     inside, and does not change the result. A given `out` receives the result and is returned."""
     left, values, right = torch.linalg.svd(A, full_matrices=full_matrices)
     return into((left[..., :k] * values[..., None, :k]) @ right[..., :k, :], out)
+
+
+def turned(A: Tensor, k: int, **rest: object) -> Tensor:
+    """How far a backward error moves the approximation, in its units: the norm of A, more where the k-th value is near the next one."""
+    values = torch.linalg.svdvals(A)
+    last = values[..., k - 1]
+    return (values[..., 0] * (1 + 2 * last / (last - values[..., k])))[..., None, None].expand_as(A)
 
 
 def smallest(A: Tensor, k: int, **rest: object) -> Tensor:
@@ -29,6 +38,13 @@ def matrix_power_eig(A: Tensor, k: float, *, out: Tensor | None = None) -> Tenso
     A given `out` receives the result and is returned."""
     values, vectors = torch.linalg.eigh(A)
     return into((vectors * values.pow(k).unsqueeze(-2)) @ vectors.mT, out)
+
+
+def moved(A: Tensor, k: float, *, out: Tensor | None = None) -> Tensor:
+    """How far a backward error moves the power, in its units: the norm of A times the slope of w^k, and the norm of the power."""
+    values = torch.linalg.eigvalsh(A).abs()
+    slopes, powers = (k * values.pow(k - 1)).abs(), values.pow(k)
+    return (values.amax(-1) * slopes.amax(-1) + powers.amax(-1))[..., None, None].expand_as(A)
 
 
 def of_each_element(A: Tensor, k: float, *, out: Tensor | None = None) -> Tensor:
@@ -63,7 +79,8 @@ TASKS = (
             "fp64-offset": lambda d: {"A": offset(graded(d, 15, 15, dtype=FP64, last=1e-4)), "k": 3},
         }),
         timed(lambda d, batch, n: {"A": graded(d, batch, n, n, last=1e-2), "k": n // 4}, BATCHES),
-        Contract(close(), mutates=("out",), notes=("Sums are accumulated in fp64 for fp64.",)),
+        Contract(close(), mutates=("out",), notes=(INNER,)),
+        magnitude=turned,
         wrong={
             "the smallest values": smallest,
             "one value too few": lambda A, k, **rest: low_rank_svd_approximation(A, k) - low_rank_svd_approximation(A, 1) * 1e-3,
@@ -91,7 +108,8 @@ TASKS = (
             "fp64-power": lambda d: {"A": offset(spectrum(d, 11, 11, values=(3.0, -2.0, 1.0), dtype=FP64)), "k": 5},
         }),
         timed(lambda d, batch, n: {"A": positive(d, batch, n, n), "k": 0.5}, BATCHES),
-        Contract(close(), mutates=("out",), notes=("Sums are accumulated in fp64 for fp64.",)),
+        Contract(close(), mutates=("out",), notes=(INNER,)),
+        magnitude=moved,
         wrong={"each element to the power": of_each_element, "absolute eigenvalues": of_absolute_values},
     ),
 )  # fmt: skip
