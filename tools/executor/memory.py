@@ -19,6 +19,8 @@ HALF = {"simulated": 256 << 20, "device": 8 << 30}
 DEVICE_HALF = 4 << 30
 """Bytes of each half on a GPU, where all is taken at once: this, or `DEVICE_SHARE` of what the GPU has."""
 DEVICE_SHARE = 1 / 32
+KEPT = 1 << 30
+"""Bytes of a GPU that are kept for the next case."""
 
 
 def host(mode: str) -> tuple[int, Message]:
@@ -46,3 +48,9 @@ def regions(memory: torch.Tensor) -> tuple[Region, Region]:
     """For inputs and for outputs."""
     half = memory.numel() // 2
     return Region(memory[:half]), Region(memory[half:])
+
+
+def trim(device: str) -> None:
+    """Gives back what the allocator keeps of a GPU's memory for later: others share the GPU."""
+    if device != "cpu" and torch.accelerator.memory_reserved() - torch.accelerator.memory_allocated() > KEPT:
+        torch.accelerator.empty_cache()

@@ -11,7 +11,7 @@ from benchmark.draw import Draw, offset, strided, transposed
 from benchmark.sizes import POINTS
 from benchmark.suites.kernelbench_x._families import between, normal, planted, pointwise, signed, spread, widened
 from benchmark.suites.kernelbench_x._out import into, nothing
-from benchmark.task import Arguments, Contract, Task, hidden, on_device, shown, timed
+from benchmark.task import Arguments, Contract, Task, hidden, shown, timed
 
 FP16, BF16, INT8 = torch.float16, torch.bfloat16, torch.int8
 INF, NAN = float("inf"), float("nan")
@@ -185,8 +185,6 @@ TASKS = (
             "extremes": lambda d: {"input": planted(d.integers(-9, 9, 521, dtype=INT8), -128, 127, 0, 1, 2, 3, 4, -1)},
             "one": lambda d: {"input": d.integers(2, 120, 1, dtype=INT8)},
             "empty": lambda d: {"input": d.integers(-128, 128, 3, 0, dtype=INT8)},
-        }) + on_device({
-            "beyond-int32": lambda d: {"input": d.integers(-128, 128, 2**31 + 4099, dtype=INT8)},
         }) + hidden({
             "strided-tanh": lambda d: {"input": strided(d.integers(-128, 128, 13, 67, dtype=INT8)), "approximate": "tanh"},
             "offset": lambda d: {"input": offset(d.integers(-9, 30, 1511, dtype=INT8))},

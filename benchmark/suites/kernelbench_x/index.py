@@ -5,7 +5,7 @@ from torch import Tensor
 
 from benchmark.checkers import exact
 from benchmark.draw import Draw, offset, strided, transposed
-from benchmark.task import Contract, Task, hidden, shown, timed
+from benchmark.task import Contract, Task, hidden, on_device, shown, timed
 
 FP16, BF16, FP64 = torch.float16, torch.bfloat16, torch.float64
 NAN = float("nan")
@@ -126,6 +126,11 @@ TASKS = (
                 "index": d.integers(0, 23, 31),
             },
             "none": lambda d: {"input": d.normal(5, 7), "dim": 0, "index": d.integers(0, 5, 0)},
+        }) + on_device({
+            "beyond-int32": lambda d: {
+                "input": d.integers(-128, 128, 32771, 65537, dtype=torch.int8), "dim": 0,
+                "index": d.integers(30000, 32771, 97, dtype=torch.int32),
+            },
         }) + hidden({
             "one-of-one": lambda d: {"input": d.normal(1, 97), "dim": 0, "index": d.integers(0, 1, 5)},
             "strided": lambda d: {"input": strided(d.normal(13, 61)), "dim": -2, "index": strided(d.integers(0, 13, 37))},

@@ -300,5 +300,6 @@ def main(fd: int) -> None:
             judge.exported = []
             if request["op"] == "inputs" and request.get("compared", True):
                 judge.prepare()
+                memory.trim(judge.truths.device)
     except Closed:
         pass

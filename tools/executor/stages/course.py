@@ -104,10 +104,14 @@ class Course:
         record.environment_sha = worker.environment(record.mode)
 
     def _stages(self) -> None:
-        # Held throughout: who waits for it at each call waits for everybody's timing at each call.
-        with self.gpu(shared=True):
-            self.open()
-            self._calls()
+        try:
+            self._judged(shared=True)
+        except Stop as stop:
+            if stop.failure.kind != "oom" or not self.device:
+                raise
+            # Others may have had the memory: what counts is whether it suffices for one.
+            self._forget()
+            self._judged(shared=False)
         if not self.device:
             self.record.no_timing = "the simulated device has no clock: speed is measured on a GPU only"
             if self.settings.profile != "off":
@@ -123,6 +127,18 @@ class Course:
                 self.stage("profile")
                 Profiling(self).run()
         self._remember()
+
+    def _judged(self, shared: bool) -> None:
+        # Held throughout: who waits for it at each call waits for everybody's timing at each call.
+        with self.gpu(shared):
+            self.open()
+            self._calls()
+
+    def _forget(self) -> None:
+        """Begins anew."""
+        self._close_sandbox()
+        self.marks = None
+        self.record.cases, self.record.adversarial, self.record.launches = [], [], None
 
     def _calls(self) -> None:
         trials = Trials(self)

@@ -1,6 +1,7 @@
 """What the course makes of tasks that fail, and of judges that do."""
 
 import asyncio
+import contextlib
 import hashlib
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from benchmark.suites import find
 from tests.tools.conftest import SETTINGS
 from tools.executor.stages.course import Course
+from tools.executor.stages.verdicts import Stop
 from tools.settings import Settings
 
 KERNEL = """
@@ -131,3 +133,38 @@ def test_what_is_said_of_compilations_during_held_out_cases_tells_nothing_but_ma
     shown = report(1.0, "a kernel for inputs not shown", "rows")
     assert course.record.public()["compile"] == [shown]
     assert course.record.compile[0]["kernels"][1] == {"name": "of_211", "held_out": True}
+
+
+class Crowded(Course):
+    """On a GPU whose memory others have until it is held alone."""
+
+    device = True
+
+    def __init__(self, source: str):
+        super().__init__(cast(Any, None), source, find("quick/gelu"), replace(SETTINGS, timing="off"))
+        self.held: list[bool] = []
+
+    def gpu(self, shared):
+        self.held.append(shared)
+        return contextlib.nullcontext()
+
+    def open(self):
+        pass
+
+    def _close_sandbox(self):
+        pass
+
+    def _remember(self):
+        pass
+
+    def _calls(self):
+        if self.held[-1]:
+            self.record.cases.append(cast(Any, "of the first try"))
+            raise Stop("oom", "out of memory")
+
+
+def test_memory_that_others_hold_is_held_against_nobody():
+    course = Crowded(KERNEL)
+    course._stages()
+    assert course.held == [True, False]
+    assert course.record.cases == []
