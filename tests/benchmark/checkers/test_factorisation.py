@@ -162,11 +162,11 @@ BROKEN: dict[str, dict[str, Callable[..., Any]]] = {
         "no vectors": lambda w, v: (w, torch.zeros_like(v)),
     },
     "lu": {
-        "P transposed": lambda p, l, u: (p.T.contiguous(), l, u),
-        "P L in place of L": lambda p, l, u: (torch.eye(12), p @ l, u),
-        "a half permutation": lambda p, l, u: (p / 2, l, u * 2),
-        "the diagonal in L": lambda p, l, u: (p, l * u.diagonal(), u / u.diagonal().unsqueeze(-1)),
-        "an exchange too many": lambda p, l, u: (p.roll(1, 1), l, u),
+        "P transposed": lambda p, low, u: (p.T.contiguous(), low, u),
+        "P L in place of L": lambda p, low, u: (torch.eye(12), p @ low, u),
+        "a half permutation": lambda p, low, u: (p / 2, low, u * 2),
+        "the diagonal in L": lambda p, low, u: (p, low * u.diagonal(), u / u.diagonal().unsqueeze(-1)),
+        "an exchange too many": lambda p, low, u: (p.roll(1, 1), low, u),
     },
     "ldl": {
         "pivots from zero": lambda compact, pivots: (compact, pivots - pivots.sign()),
