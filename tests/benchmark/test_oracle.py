@@ -80,3 +80,11 @@ def test_tf32_counts_as_fp32_only_where_the_contract_says_so(tf32: bool) -> None
     oracle.compute(Task("t/op", "c", "s", torch.exp, (), (), Contract(close(), tf32=tf32)), {"input": torch.ones(3)})
     assert torch.backends.cudnn.allow_tf32 is tf32
     assert torch.get_float32_matmul_precision() == ("high" if tf32 else "highest")
+
+
+def test_arguments_for_a_starred_parameter_are_given_one_by_one() -> None:
+    def function(*size: int, scale: int = 1) -> list[int]:
+        return [scale * part for part in size]
+
+    assert oracle.call(function, {"size": (2, 3), "scale": 10}) == [20, 30]
+    assert oracle.call(lambda size, scale=1: (size, scale), {"size": (2, 3)}) == ((2, 3), 1)

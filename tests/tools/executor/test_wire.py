@@ -28,10 +28,15 @@ def test_tensor_of_any_dtype_and_strides_comes_back_bit_by_bit(dtype, shape, rng
     assert torch.equal(got.contiguous().view(-1).view(torch.uint8), sent.contiguous().view(-1).view(torch.uint8))
 
 
-@pytest.mark.parametrize("value", [None, True, 3, 2.5, float("inf"), "tanh", torch.bfloat16, [1, [2.0, None]], (1, 2)])
+@pytest.mark.parametrize("value", [None, True, 3, 2.5, float("inf"), "tanh", torch.bfloat16, torch.strided, [1, [2.0, None]], (1, 2)])
 def test_plain_value_comes_back(value):
     room = region()
     assert room.read(room.write(value)) == value
+
+
+def test_a_device_becomes_the_one_at_the_other_end():
+    room = region()
+    assert room.read(room.write(torch.device("meta"))) == room.bytes.device
 
 
 def test_nan_comes_back_as_nan():
