@@ -1,5 +1,6 @@
 """Matrices that are right by what must hold of them, within a backward error in the output's dtype."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -26,7 +27,7 @@ class Demand:
 
 
 @dataclass(frozen=True)
-class invariants:
+class invariants(ABC):
     """The common part: form, finite values, then every demand in turn.
 
     Errors are norms over a matrix (Frobenius), taken in fp64, and the unit is `slack * eps(dtype) * sqrt(n)` of the norm of what is
@@ -45,8 +46,9 @@ class invariants:
         outputs = tuple(wide(tensor) for tensor in actual)
         return judged(self.demands(oracle, outputs, arguments))
 
+    @abstractmethod
     def demands(self, oracle: Oracle, outputs: tuple[Tensor, ...], arguments: Arguments) -> Iterator[Demand]:
-        raise NotImplementedError
+        """What must hold, told one after another; outputs are in fp64."""
 
     def unit(self, oracle: Oracle, matrix: Tensor) -> float:
         """The relative error that is allowed of a factorisation of `matrix`."""
