@@ -149,7 +149,7 @@ TASKS = (
             },
         }) + hidden({
             "middle": lambda d: {
-                "input": offset(d.normal(2, 23, 11)), "dim": -2, "index": d.integers(0, 23, 2, 37, 11), "mask": d.uniform(2, 1, 1) < 0.5,
+                "input": offset(d.normal(2, 23, 11)), "dim": 1, "index": d.integers(0, 23, 2, 37, 11), "mask": d.uniform(2, 1, 1) < 0.5,
                 "value": -0.5,
             },
             "strided-bf16": lambda d: {
