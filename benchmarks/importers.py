@@ -28,7 +28,7 @@ sys.path.insert(0, str(ROOT))  # Runs from a checkout that is not installed.
 
 KERNELS = Path(__file__).resolve().parent / "importers_kernels"
 OURS = (
-    "gelu", "leaky_relu", "sigmoid", "softmax", "sum", "mean", "argmax", "min", "matmul", "mse_loss", "cross_entropy", "mul",
+    "gelu", "leaky_relu", "sigmoid", "permute_copy", "sum", "mean", "argmax", "min", "matmul", "mse_loss", "cross_entropy", "mul",
     "index_select", "batch_norm",
 )  # fmt: skip
 """Operators of KernelBench-X for which a kernel of our own suite is tried."""

@@ -8,13 +8,13 @@ from benchmark.checkers.close import typical
 from benchmark.checkers.form import each
 from benchmark.checkers.pieces import Part, compare
 from benchmark.checkers.same import equal
-from benchmark.precision import BITS
+from benchmark.precision import BITS, eps
 from benchmark.task import Arguments, Check, Oracle
 
 
 @dataclass(frozen=True)
 class within:
-    """All elements within `tolerance * max(|expected|, mean|expected|)` of the oracle; integers and booleans must be equal."""
+    """All elements within `(tolerance + eps(dtype)) * max(|expected|, mean|expected|)` of the oracle; integers and booleans are equal."""
 
     tolerance: float
 
@@ -26,7 +26,7 @@ class within:
             mean = typical(expected, None, honest.dtype)
 
             def allowed(truth: torch.Tensor, part: Part) -> torch.Tensor:
-                return self.tolerance * torch.maximum(truth.abs(), part(mean))
+                return (self.tolerance + eps(honest.dtype)) * torch.maximum(truth.abs(), part(mean))
 
             return compare(expected.to(honest.dtype), actual[index], expected, allowed)
 
@@ -35,6 +35,6 @@ class within:
     @property
     def words(self) -> str:
         return (
-            f"compared element by element: the error is at most {self.tolerance:g} times the element's own magnitude or the mean "
-            "magnitude of the result, whichever is larger"
+            f"compared element by element: the error, beyond one rounding to the result's dtype, is at most {self.tolerance:g} times the "
+            "element's own magnitude or the mean magnitude of the result, whichever is larger"
         )

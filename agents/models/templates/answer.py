@@ -3,16 +3,15 @@
 import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from functools import cache
 
 from agents.models.base import Brief, Identity, Request
-from agents.models.templates import emit, flaws, search
-from agents.models.templates.calls import Reference, complete
+from agents.models.templates import emit, flaws, foreign, search
+from agents.models.templates.calls import complete
 from agents.models.templates.graph import Declined
 from agents.models.templates.patterns import Traced
 from agents.models.templates.search import Parameters
 from agents.models.templates.trace import read
-from benchmark.task import Case, Task
+from benchmark.task import Task
 
 LAUNCHES = frozenset({"compile_error", "launch_error", "timeout", "oom"})
 """Verdicts that other launch parameters may mend."""
@@ -39,7 +38,7 @@ class Author:
 
     def write(self, parameters: Parameters, core: bool = False) -> str:
         """The module; `core`: only what the visible cases need."""
-        known = patterns(self.task.id, self.task.reference, self.task.cases)
+        known = patterns(self.task)
         return emit.write(self.task, [p for p in known if p.needed or not core], parameters)
 
     def fresh(self, parameters: Parameters, identity: Identity) -> str:
@@ -142,10 +141,15 @@ class Author:
         return ", ".join(text for helper, text in APPROACHES.items() if f"    {helper}(" in core)
 
 
-@cache
-def patterns(task_id: str, reference: Reference, cases: tuple[Case, ...]) -> list[Traced]:
+def patterns(task: Task) -> list[Traced]:
     """What the visible cases show. It takes seconds, so a process reads each task once, whatever it runs."""
-    return read(reference, [complete(reference, c.arguments(task_id, 0)) for c in cases if not c.held_out])
+    if task.sha not in _known:
+        reference = foreign.reference(task)
+        _known[task.sha] = read(reference, [complete(reference, foreign.arguments(task, c)) for c in task.cases if not c.held_out])
+    return _known[task.sha]
+
+
+_known: dict[str, list[Traced]] = {}
 
 
 APPROACHES = {

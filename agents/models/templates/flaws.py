@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from agents.models.templates import foreign
 from agents.models.templates.calls import complete, tensors
 from agents.models.templates.kernels import LAST
 from agents.models.templates.products import META
@@ -127,11 +128,12 @@ def _plant_eps(source: str, task: Task) -> str | None:
 
 def _matters(task: Task, name: str) -> bool:
     """Whether some visible case tells the operator from one whose number `name` is 0."""
+    reference = foreign.reference(task)
     for case in task.cases:
-        arguments = complete(task.reference, case.arguments(task.id, 0))
+        arguments = complete(reference, foreign.arguments(task, case))
         if case.held_out or not isinstance(arguments.get(name), float):
             continue
-        right, wrong = (task.reference(**a) for a in (arguments, arguments | {name: 0.0}))
+        right, wrong = (reference(**a) for a in (arguments, arguments | {name: 0.0}))
         if right.numel() and not ((right - wrong).abs().max() <= 0.02 * right.abs().max()):
             return True
     return False

@@ -34,7 +34,8 @@ def test_a_file_reads_nothing_of_ours_and_writes_nothing_outside(sentence: Calla
 
 
 def test_a_file_finds_no_module_of_ours(sentence: Callable[..., str]) -> None:
-    assert "ModuleNotFoundError" in sentence(HEAD + "import tools.executor.judge.judge\n" + INPUTS + PLAIN)
+    said = sentence(HEAD + "import tools.executor.judge.judge\n" + INPUTS + PLAIN)
+    assert "ModuleNotFoundError" in said or "PermissionError" in said
 
 
 def test_a_file_finds_no_secret_in_its_environment(sentence: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,18 +78,17 @@ def test_an_honest_file_is_judged_by_what_it_says(own: Find, evaluate_task: Call
     [
         ("os._exit(0)", "the reference's process ended"),
         ("raise ValueError('not today')", "the reference fails: ValueError: not today"),
-        ("os.kill(os.getpid(), signal.SIGSEGV)", "the reference's process ended"),
+        pytest.param("while True: pass", "the reference gave no answer in time", marks=pytest.mark.slow),
     ],
 )
 def test_a_reference_that_fails_later_makes_the_task_invalid(
     own: Find, evaluate_task: Callable[..., Evaluation], harm: str, says: str
 ) -> None:
     # Described in one process and evaluated in another: only the second one sees the file that says so.
-    task = own(HEAD + INPUTS + LATER.format(f"if count > 40: {harm}"))
-    found = evaluate_task(DOUBLE, task)
-    for _ in range(8):
+    task = own(HEAD + INPUTS + LATER.format(f"if count > 30: {harm}"))
+    for attempt in range(4):
+        found = evaluate_task(DOUBLE + f"# {attempt}\n", task)
         if found.verdict != "pass":
             break
-        found = evaluate_task(DOUBLE.replace("BLOCK=64", f"BLOCK={64 << (_ % 4)}"), task)
     assert (found.verdict, found.error and says in found.error.message) == ("task_invalid", True), found.error
     assert evaluate_task(DOUBLE, own(HEAD + INPUTS + PLAIN)).verdict == "pass"

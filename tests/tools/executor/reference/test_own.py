@@ -152,7 +152,11 @@ def test_generators_go_on_as_they_were() -> None:
         (RANDN + "def f(x):\n    return torch.dropout(x, 0.5, True)\n", "f", "two answers for the same inputs"),
         (RANDN + "def f(x):\n    return torch.ones(3)\n", "f", "make new tensors on the device of the inputs"),
         (RANDN.replace("return", "torch.manual_seed(0); return") + "def f(x):\n    return x * 2\n", "f", "the same values for every seed"),
-        (RANDN.replace("torch.randn(3, 5)", "torch.tensor(list(os.urandom(9)))") + "def f(x):\n    return x * 2\n", "f", "other values each"),
+        (
+            RANDN.replace("torch.randn(3, 5)", "torch.tensor(list(os.urandom(9)))") + "def f(x):\n    return x * 2\n",
+            "f",
+            "other values each",
+        ),
     ],
 )
 def test_a_mistake_is_one_sentence(sentence: Callable[..., str], text: str, function: str, says: str) -> None:
