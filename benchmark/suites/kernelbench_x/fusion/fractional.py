@@ -12,13 +12,12 @@ from benchmark.suites.kernelbench_x.fusion._honest import rounded_once
 from benchmark.task import Arguments, Contract, Task, hidden, shown, timed
 
 FP16, BF16 = torch.float16, torch.bfloat16
-Size = int | tuple[int, int]
 
 
 def fused_fractional_max_pool2d_with_relu(
     input: Tensor,
-    kernel_size: Size,
-    output_size: Size | None = None,
+    kernel_size: Any,
+    output_size: Any = None,
     output_ratio: tuple[float, float] | None = None,
     return_indices: bool = False,
 ) -> Tensor | tuple[Tensor, Tensor]:
@@ -28,17 +27,18 @@ def fused_fractional_max_pool2d_with_relu(
     is `(L - k) / (n - 1)`; window i < n - 1 begins at `int((i + u) * alpha) - int(u * alpha)`, the last one at `L - k`. With
     `return_indices` the result is a pair: the maxima, and as int64 `row * W + column` of an element of the window at which
     `max(0, input)` has the maximum."""
-    return functional.fractional_max_pool2d(functional.relu(input), kernel_size, output_size, output_ratio, return_indices)  # type: ignore[call-overload]
+    values, places = functional.fractional_max_pool2d_with_indices(functional.relu(input), kernel_size, output_size, output_ratio)
+    return (values, places) if return_indices else values
 
 
 def pooled_with(
-    u: Any, input: Tensor, kernel_size: Size, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False
+    u: Any, input: Tensor, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False
 ) -> Any:
     """With `u(planes)` in place of what is drawn."""
     planes = input if input.dim() == 4 else input[None]
     samples = u(torch.rand(*planes.shape[:2], 2, device=input.device)).to(input.dtype)
-    pooled = functional.fractional_max_pool2d(functional.relu(planes), kernel_size, output_size, output_ratio, return_indices, samples)  # type: ignore[call-overload]
-    parts = [part if input.dim() == 4 else part[0] for part in (pooled if return_indices else (pooled,))]
+    pooled = functional.fractional_max_pool2d_with_indices(functional.relu(planes), kernel_size, output_size, output_ratio, False, samples)
+    parts = pooled if input.dim() == 4 else [part[0] for part in pooled]
     return tuple(parts) if return_indices else parts[0]
 
 
@@ -58,7 +58,7 @@ def of_absolute_values(input: Tensor, **rest: Any) -> Any:
     return fused_fractional_max_pool2d_with_relu(input.abs(), **rest)
 
 
-def adaptive(input: Tensor, kernel_size: Size, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False) -> Any:
+def adaptive(input: Tensor, kernel_size: Any, output_size: Any = None, output_ratio: Any = None, return_indices: bool = False) -> Any:
     """Windows that adaptive pooling takes."""
     shape = fused_fractional_max_pool2d_with_relu(input, kernel_size, output_size, output_ratio).shape[-2:]  # type: ignore[union-attr]
     pooled = functional.adaptive_max_pool2d(functional.relu(input.float()), shape, return_indices)  # type: ignore[call-overload]
