@@ -1,7 +1,7 @@
 """Cross entropy of log_softmax: log_softmax along the classes is idempotent, so that it is computed once where `dim` is 1.
 
-One program per position goes twice over the classes (maximum and sum, then nothing is left but its target and the smoothed
-average, which are gathered on the way); a last one reduces the positions.
+One program per position goes once over the classes, with a running maximum and sum, and gathers what smoothing needs on the way; a last
+program reduces the positions.
 """
 
 import torch

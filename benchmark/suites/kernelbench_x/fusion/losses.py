@@ -171,7 +171,7 @@ TASKS = (
         }),
         timed(lambda d, m, n: {"input": d.normal(m, n), "target": d.classes(n, m)}, LOGITS),
         # As for cross_entropy: rows may be added up one after another.
-        Contract(close(terms=64.0), notes=(ONCE,)),
+        Contract(close(terms=32.0), notes=(ONCE,)),
         honest=rounded_once(fused_cross_entropy_log_softmax),
         magnitude=loss_terms,
         wrong={
@@ -213,7 +213,7 @@ TASKS = (
             ),
         }),
         timed(lambda d, m, n: logits(d, m, n), ((256, 1000), (4096, 1000), (4096, 8192), (8192, 8192))),
-        Contract(close(-1, terms=64.0), mutates=("out",), notes=(ONCE,)),
+        Contract(close(-1, terms=32.0), mutates=("out",), notes=(ONCE,)),
         honest=rounded_once(fused_cross_entropy_softmax_layernorm),
         magnitude=loss_and_norm_terms,
         wrong={
