@@ -120,7 +120,7 @@ def ldl_factor(A: Tensor, hermitian: bool = False, out: Pair | None = None) -> P
     stands above the diagonal of LD is not looked at, and any stable choice of pivots is right. `out` is always None here."""
     # Not every device factorises complex Hermitian matrices.
     place = A.cpu() if hermitian and A.is_complex() else A
-    compact, pivots = torch.linalg.ldl_factor(place, hermitian=hermitian)
+    compact, pivots = torch.linalg.ldl_factor(place, hermitian=hermitian and A.is_complex())
     return compact.to(A.device), pivots.to(A.device)
 
 

@@ -6,7 +6,9 @@ import pytest
 
 from benchmark import suites
 
-HONEST = (Path(__file__).parents[4] / "benchmark" / "kernels" / "kernelbench_x" / "rand.py").read_text()
+KERNELS = Path(__file__).parents[4] / "benchmark" / "kernels" / "kernelbench_x"
+HONEST = (KERNELS / "rand.py").read_text()
+DROPOUT = (KERNELS / "fused_hardshrink_dropout.py").read_text()
 SEED = "int(torch.randint(1 << 31, (1,)).item())"
 RAND = "kernelbench_x/rand"
 
@@ -40,6 +42,27 @@ def test_a_seed_made_of_the_arguments_is_wrong(evaluate):
 def test_the_same_numbers_in_every_program_are_wrong(evaluate):
     found = evaluate(spoiled("tl.randint4x(seed, offsets)", "tl.randint4x(seed, tl.arange(0, block))"), RAND)
     assert (found.verdict, found.stage) == ("wrong_numeric", "correctness")
+
+
+def test_dropout_passes_with_cases_in_which_nothing_is_random(evaluate):
+    found = evaluate(DROPOUT, "kernelbench_x/fused_hardshrink_dropout")
+    assert found.success, found.error
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("seed = torch.randint(2**31 - 1, (1,)).item()", "seed = 7", "each call must draw anew"),
+        ("seed = torch.randint(2**31 - 1, (1,)).item()", "seed = n", "each call must draw anew"),
+        ("tl.rand(seed, offsets)", "tl.rand(seed, offsets % 64)", ""),
+    ],
+    ids=["fixed", "of the size", "of a period"],
+)
+def test_dropout_with_a_known_mask_is_wrong(evaluate, old, new, message):
+    assert old in DROPOUT
+    found = evaluate(DROPOUT.replace(old, new), "kernelbench_x/fused_hardshrink_dropout")
+    assert (found.verdict, found.stage) == ("wrong_numeric", "correctness")
+    assert message in found.error.message
 
 
 def test_samples_of_torch_are_no_kernel_of_the_candidate(evaluate):
