@@ -1,6 +1,5 @@
 """Fusion of KernelBench-X: convolutions followed by what is done to each element, to windows, or to the layout."""
 
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -16,18 +15,6 @@ from benchmark.task import Arguments, Case, Contract, Task, hidden, shown, timed
 FP16, BF16 = torch.float16, torch.bfloat16
 Pair = int | tuple[int, int]
 INPLACE_NOTE = "`inplace` concerns the convolution's own result, which nobody else sees: no argument is written."
-TF32_NOTE = "On a GPU the timed eager baseline is as PyTorch comes, where cuDNN may use TF32 for fp32; what is compared with is not."
-
-
-def honest(reference: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """`reference` in fp32, never in TF32, rounded once at the end."""
-    rounded = rounded_once(reference)
-
-    def call(**arguments: Any) -> Tensor:
-        with torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
-            return rounded(**arguments)
-
-    return call
 
 
 def drawn(
@@ -279,8 +266,8 @@ TASKS = (
             out=lambda d: drawn(d, (1, 3, 8, 7), (4, 3, 3, 3)) | {"out": nothing(d, 1, 4, 6, 5)},
         ),
         timed(images, SIZES),
-        Contract(close(), mutates=("out",), notes=(TF32_NOTE,)),
-        honest=honest(fused_gelu_conv2d),
+        Contract(close(), mutates=("out",)),
+        honest=rounded_once(fused_gelu_conv2d),
         magnitude=terms,
         wrong={"always erf": ignoring(fused_gelu_conv2d, "approximate")},
     ),
@@ -291,8 +278,8 @@ TASKS = (
         fused_leaky_relu_conv2d,
         cases({"fp16-padded": {"inplace": True}, "groups": {"negative_slope": 0.2}, "outliers": {"negative_slope": 0.0}}),
         timed(images, SIZES),
-        Contract(close(), notes=(INPLACE_NOTE, TF32_NOTE)),
-        honest=honest(fused_leaky_relu_conv2d),
+        Contract(close(), notes=(INPLACE_NOTE,)),
+        honest=rounded_once(fused_leaky_relu_conv2d),
         magnitude=terms,
         wrong={"no slope": lambda negative_slope=0.0, **rest: fused_leaky_relu_conv2d(**rest, negative_slope=0.0)},
     ),
@@ -303,8 +290,8 @@ TASKS = (
         fused_relu_conv2d,
         cases({"fp16-padded": {"inplace": True}}),
         timed(images, SIZES),
-        Contract(close(), notes=(INPLACE_NOTE, TF32_NOTE)),
-        honest=honest(fused_relu_conv2d),
+        Contract(close(), notes=(INPLACE_NOTE,)),
+        honest=rounded_once(fused_relu_conv2d),
         magnitude=terms,
         wrong={"no bias": ignoring(fused_relu_conv2d, "bias"), "no relu": lambda inplace=False, **rest: functional.conv2d(**rest)},
     ),
@@ -320,8 +307,8 @@ TASKS = (
             | {"other": d.normal(1, 4, 6, 5), "alpha": -0.5, "out": nothing(d, 1, 4, 6, 5)},
         ),
         timed(lambda d, n, c, s, k: images(d, n, c, s, k) | {"other": d.normal(n, k, s, s, dtype=FP16)}, SIZES),
-        Contract(close(), mutates=("out",), notes=(TF32_NOTE,)),
-        honest=honest(fused_conv2d_add),
+        Contract(close(), mutates=("out",)),
+        honest=rounded_once(fused_conv2d_add),
         magnitude=sum_terms,
         wrong={"alpha is 1": ignoring(fused_conv2d_add, "alpha")},
     ),
@@ -335,8 +322,8 @@ TASKS = (
             thrice=lambda d: drawn(d, (1, 3, 6, 7), (18, 3, 3, 3)) | {"upscale_factor": 3},
         ),
         timed(images, SIZES),
-        Contract(close(), notes=(TF32_NOTE,)),
-        honest=honest(fused_pixel_shuffle_conv2d),
+        Contract(close()),
+        honest=rounded_once(fused_pixel_shuffle_conv2d),
         magnitude=lambda upscale_factor=2, **rest: functional.pixel_shuffle(terms(**rest), upscale_factor),
         wrong={"rows and columns swapped": columns_first},
     ),
@@ -347,8 +334,8 @@ TASKS = (
         fused_relu_max_pool2d_conv2d,
         pooled_cases(),
         timed(lambda d, *size: prefixed(images(d, *size)), SIZES),
-        Contract(close(), notes=(INPLACE_NOTE, TF32_NOTE)),
-        honest=honest(fused_relu_max_pool2d_conv2d),
+        Contract(close(), notes=(INPLACE_NOTE,)),
+        honest=rounded_once(fused_relu_max_pool2d_conv2d),
         magnitude=pooled_terms,
         wrong={"no last window": floor_mode},
     ),

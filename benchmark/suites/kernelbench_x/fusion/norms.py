@@ -143,7 +143,8 @@ def batches(name: str, **inplace: Any) -> tuple[Case, ...]:
         "plain": lambda d: batch(d, name, 2, 7, 53, affine=False, eps=0.1) | inplace,
         "transposed-training": lambda d: viewed(transposed, batch(d, name, 3, 11, 19, training=True, eps=0.1)),
         "shifted-training": lambda d: batch(d, name, 5, 7, 31, affine=False, training=True) | {name: d.normal(5, 7, 31, shift=300)},
-        "large": lambda d: batch(d, name, 13, 5) | {name: d.normal(13, 5, scale=1e4)},
+        "large": lambda d: batch(d, name, 13, 5)
+        | {name: d.normal(13, 5, scale=1e4), "running_mean": d.normal(5, scale=1e4), "running_var": d.uniform(5, low=1e8, high=9e8)},
         "small": lambda d: batch(d, name, 13, 5, training=True) | {name: d.normal(13, 5, scale=1e-3)},
         "nothing": lambda d: batch(d, name, 0, 3, 5),
     }) + hidden({

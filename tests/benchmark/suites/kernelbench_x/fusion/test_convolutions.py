@@ -1,10 +1,8 @@
-"""Convolutions of Fusion: what is compared with is never TF32, and a result in TF32 is refused."""
+"""Convolutions of Fusion: a result in TF32 is refused, and so is one without the bias."""
 
 from typing import Any
 
 import pytest
-import torch
-from torch import Tensor
 
 from benchmark import oracle
 from benchmark.precision import cut
@@ -14,19 +12,6 @@ from benchmark.task import Task
 
 TASKS = [task for task in (*convolutions.TASKS, *normed_convolutions.TASKS) if not task.contract.random]
 any_task = pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
-
-
-def test_the_honest_computation_switches_tf32_off_and_leaves_the_users_setting() -> None:
-    seen = []
-
-    def reference(input: Tensor) -> Tensor:
-        seen.append(torch.backends.cudnn.allow_tf32)
-        return input
-
-    before = torch.backends.cudnn.allow_tf32
-    convolutions.honest(reference)(input=torch.ones(3))
-    assert seen == [False]
-    assert torch.backends.cudnn.allow_tf32 == before
 
 
 def in_tf32(arguments: dict[str, Any]) -> dict[str, Any]:
