@@ -82,8 +82,10 @@ def bilinear(rule: quantised, arguments: Arguments, product: Callable[[Tensor, T
     steps = product(left.reach, right.values.abs() + right.reach) + product(left.values.abs(), right.reach)
     both = rule.grid(rule.left) and rule.grid(rule.right)
     # Sums of integers are exact; where one side is not quantised, they are fp32 sums, and the other may be rounded like the result.
-    sums = product(left.values, right.values).abs() if both else product(left.values.abs(), right.values.abs())
-    spread = 0.0 if both else 2 * product(left.values.square(), right.values.square()).sqrt()
+    terms = product(left.values.abs(), right.values.abs())
+    sums = product(left.values, right.values).abs() if both else terms
+    # Roundings by half an eps each: all of one sign, or four deviations of what they add up to by chance.
+    spread = 0.0 if both else torch.minimum(terms / 2, 1.25 * product(left.values.square(), right.values.square()).sqrt())
     bias = arguments.get("bias")
     return Bound(steps, sums if bias is None else sums + _along(bias, sums, rule).abs(), spread)
 

@@ -208,9 +208,9 @@ TASKS = (
             "square": lambda d: {"a": d.normal(32, 32), "b": d.normal(32, 32)},
             "large": lambda d: {"a": d.normal(11, 43, scale=30), "b": d.normal(43, 7)},
             "transposed": lambda d: {"a": transposed(d.normal(19, 31)), "b": transposed(d.normal(31, 23))},
-            "row": lambda d: {"a": d.normal(1, 31), "b": d.normal(31, 11)},
+            "row": lambda d: {"a": d.normal(1, 31), "b": d.normal(31, 67)},
         }) + hidden({
-            "long": lambda d: {"a": d.normal(5, 257), "b": d.normal(257, 3)},
+            "long": lambda d: {"a": d.normal(17, 257), "b": d.normal(257, 13)},
             "strided": lambda d: {"a": strided(d.normal(7, 37)), "b": offset(d.normal(37, 11))},
         }),
         timed(lambda d, n: {"a": d.normal(n, n), "b": d.normal(n, n)}, SQUARES),

@@ -206,8 +206,8 @@ def rmsprop(d: Draw, *shape: int, **options: Any) -> Arguments:
 
 
 def adam(d: Draw, *shapes: tuple[int, ...], done: int = 1, **options: Any) -> list[Tensor]:
-    """Five tensors for each shape; every parameter has done `done` steps or up to three more, and none where that is 0."""
-    lists = [[*state(d, *shape, **options).values(), d.integers(done, done + 4) * (done > 0)] for shape in shapes]
+    """Five tensors for each shape; every parameter has done `done` steps or some more, and none where that is 0."""
+    lists = [[*state(d, *shape, **options).values(), d.integers(done, done + 100) * (done > 0)] for shape in shapes]
     return [tensor for five in lists for tensor in five]
 
 

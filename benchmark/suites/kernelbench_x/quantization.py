@@ -261,7 +261,7 @@ TASKS = (
             "one-large": lambda d: (a := layer(d, (7,), 53, 9)) | {"weight": lead(a["weight"], 10.0)},
             "zero-row": lambda d: (a := layer(d, (7,), 41, 11, bias=True)) | {"weight": without(a["weight"], 0, 4)},
             "transposed": lambda d: {n: transposed(t) if t.dim() > 1 else t for n, t in layer(d, (13,), 53, 17, True).items()},
-            "one-output": lambda d: layer(d, (9,), 71, 1, bias=True),
+            "one-output": lambda d: layer(d, (61,), 71, 1, bias=True),
         }) + hidden({
             "long": lambda d: layer(d, (3,), 1031, 7, bias=True),
             "strided-fp32": lambda d: {n: strided(t) for n, t in layer(d, (7,), 71, 13, True, torch.float32).items()},
@@ -288,7 +288,9 @@ TASKS = (
             "bf16": lambda d: {"input": d.normal(11, 97, dtype=BF16), "normalized_shape": [97], **affine(d, 97, dtype=BF16)},
             "plain-number": lambda d: {"input": d.normal(2, 5, 61), "normalized_shape": 61},
             "axes": lambda d: {"input": d.normal(5, 7, 13), "normalized_shape": [7, 13], **affine(d, 7, 13)},
-            "constant-rows": lambda d: {"input": d.normal(7, 1).expand(7, 41).contiguous(), "normalized_shape": [41], **affine(d, 41)},
+            "constant-rows": lambda d: {
+                "input": d.normal(7, 1).expand(7, 41).contiguous(), "normalized_shape": [41], **affine(d, 41), "eps": 1e-2
+            },
             "bold-weight": lambda d: {
                 "input": d.normal(7, 83), "normalized_shape": [83], "weight": d.normal(83) * d.uniform(83, low=0.01, high=100),
                 "bias": d.normal(83, scale=50),

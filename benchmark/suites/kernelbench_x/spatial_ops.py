@@ -50,6 +50,15 @@ def grid_sample_with_affine(
     return functional.grid_sample(input.to(wide), grid, mode, padding_mode, align_corners).to(input.dtype)
 
 
+def affine_terms(
+    input: Tensor, theta: Tensor, size: tuple[int, ...], mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool = False
+) -> Tensor:
+    """What an error of an index by its own size in fp32 may change: the largest neighbour, as often as the axis is long."""
+    around = functional.max_pool2d(input.abs(), 5, 1, 2) * max(input.shape[-2:])
+    padding = "border" if padding_mode == "zeros" else padding_mode
+    return grid_sample_with_affine(around, theta, size, "nearest", padding, align_corners)
+
+
 def interpolate(
     input: Tensor,
     size: int | tuple[int, ...] | None = None,
@@ -221,6 +230,7 @@ TASKS = (
             lambda d, n, c, side: affine(d, n, (side, side), n, c, side, side), ((1, 3, 64), (4, 3, 256), (16, 3, 512), (16, 3, 1024))
         ),
         Contract(close(), notes=OUTSIDE[:1]),
+        magnitude=affine_terms,
         wrong={
             "the other corners": other_corners(grid_sample_with_affine),
             "theta transposed": lambda theta, **a: grid_sample_with_affine(
