@@ -36,7 +36,7 @@ def _argument(name: str, value: Any) -> str:
         return f"{name} {_tensor(value)}"
     if isinstance(value, list | tuple) and any(isinstance(item, torch.Tensor) for item in value):
         return f"{name} [{', '.join(_tensor(item) for item in value)}]"
-    return f"{name}={value!r}"
+    return f"{name}={'the device' if isinstance(value, torch.device) else repr(value)}"
 
 
 def _tensor(tensor: torch.Tensor) -> str:

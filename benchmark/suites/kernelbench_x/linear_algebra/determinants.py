@@ -10,7 +10,6 @@ from benchmark.suites.kernelbench_x.linear_algebra._matrices import FP64, depend
 from benchmark.task import Arguments, Contract, Maker, Task, hidden, shown, timed
 
 NOTES = (
-    "Sums are accumulated in fp64 for fp64.",
     "What counts is the error beside the sum of |A[i, j]| |C[i, j]| over all elements, C being the cofactors: a determinant that is small "
     "because terms cancel need not be exact in its last digits.",
 )

@@ -26,7 +26,6 @@ from benchmark.task import Contract, Task, hidden, shown, timed
 
 Pair = tuple[Tensor, Tensor]
 Triple = tuple[Tensor, Tensor, Tensor]
-INNER = "Sums are accumulated in fp64 for fp64 and complex128."
 
 
 def cholesky(A: Tensor, upper: bool = False, out: Tensor | None = None) -> Tensor:
@@ -163,7 +162,7 @@ TASKS = (
             "fp64-upper": lambda d: {"A": spectrum(d, 12, 12, values=(1e4, 1e3, 1.0, 0.1), dtype=FP64), "upper": True},
         }),
         timed(lambda d, batch, n: {"A": positive(d, batch, n, n)}, SMALL),
-        Contract(factorisation.cholesky(), mutates=("out",), notes=(INNER,)),
+        Contract(factorisation.cholesky(), mutates=("out",)),
         wrong={
             "the other triangle": lambda A, upper=False, out=None: cholesky(A, not upper),
             "a diagonal of ones": unit_cholesky,
@@ -192,7 +191,7 @@ TASKS = (
             "r-batch": lambda d: {"A": offset(d.outliers(3, 8, 13)), "mode": "r"},
         }),
         timed(lambda d, batch, n: {"A": d.normal(batch, n, n)}, BATCHES),
-        Contract(factorisation.qr(), notes=(INNER,)),
+        Contract(factorisation.qr()),
         wrong={
             "through A^T A": qr_by_cholesky,
             "R negated alone": lambda **a: (qr(**a)[0], -qr(**a)[1]),
@@ -220,7 +219,7 @@ TASKS = (
             "fp64-outliers": lambda d: {"A": offset(d.outliers(2, 10, 6, dtype=FP64))},
         }),
         timed(lambda d, batch, n: {"A": d.normal(batch, n, n)}, BATCHES),
-        Contract(factorisation.svd(), notes=(INNER,)),
+        Contract(factorisation.svd()),
         wrong={
             "V in place of its transpose": untransposed_svd,
             "squares of the singular values": squared_svd,
@@ -248,7 +247,7 @@ TASKS = (
             "dependent": lambda d: {"A": dependent(d.normal(9, 9))},
         }),
         timed(lambda d, batch, n: {"A": d.normal(batch, n, n)}, ((1, 16), (1, 48), (4, 64))),
-        Contract(factorisation.eig(), notes=(INNER,)),
+        Contract(factorisation.eig()),
         wrong={
             "as if symmetric": lambda A: tuple(t.to(torch.promote_types(A.dtype, C64)) for t in torch.linalg.eigh(A)),
             "real parts": lambda A: (eig(A)[0].real.to(eig(A)[0].dtype), eig(A)[1]),
@@ -277,7 +276,7 @@ TASKS = (
             "one": lambda d: {"A": offset(d.normal(5, 1, 1))},
         }),
         timed(lambda d, batch, n: {"A": d.normal(batch, n, n)}, SMALL),
-        Contract(factorisation.lu(), notes=(INNER,)),
+        Contract(factorisation.lu()),
         wrong={
             "P transposed": inverted_lu,
             "never a pivot": unpivoted,
@@ -306,7 +305,7 @@ TASKS = (
             "strided-outliers": lambda d: {"A": strided(symmetric(d.outliers(2, 9, 9)))},
         }),
         timed(lambda d, batch, n: {"A": symmetric(d.normal(batch, n, n))}, ((1, 16), (1, 64), (4, 64))),
-        Contract(factorisation.ldl(), notes=(INNER,)),
+        Contract(factorisation.ldl()),
         wrong={"pivots from zero": pivots_from_zero, "never a pivot": unpivoted_ldl},
     ),
 )  # fmt: skip

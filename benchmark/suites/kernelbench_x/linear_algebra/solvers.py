@@ -25,8 +25,6 @@ from benchmark.suites.kernelbench_x.linear_algebra._matrices import (
 )
 from benchmark.task import Arguments, Contract, Task, hidden, shown, timed
 
-INNER = "Sums are accumulated in fp64 for fp64 and complex128."
-
 
 def is_vector(A: Tensor, B: Tensor) -> bool:
     """Whether B holds vectors rather than matrices, by torch's rule."""
@@ -188,7 +186,7 @@ TASKS = (
             "fp64-vector": lambda d: {"A": graded(d, 13, 13, dtype=FP64, last=1e-9), "B": d.normal(13, dtype=FP64)},
         }),
         timed(lambda d, batch, n: {"A": d.normal(batch, n, n), "B": d.normal(batch, n, 1)}, SMALL),
-        Contract(solution(), notes=(INNER,)),
+        Contract(solution()),
         truth=equations,
         wrong={
             "the transposed system": lambda A, B: solve(A.mT, B),
@@ -218,7 +216,7 @@ TASKS = (
             "complex128-upper": lambda d: {"B": d.normal(7, 2, dtype=C128), "L": factor(d, 7, dtype=C128).mH.resolve_conj(), "upper": True},
         }),
         timed(lambda d, batch, n: {"B": d.normal(batch, n, 8), "L": factor(d, batch, n)}, SMALL),
-        Contract(solution(), mutates=("out",), notes=(INNER,)),
+        Contract(solution(), mutates=("out",)),
         truth=factored,
         wrong={
             "forward substitution alone": one_triangle,
@@ -248,7 +246,7 @@ TASKS = (
             "strided-outliers": lambda d: {"A": strided(symmetric(d.outliers(2, 9, 9))), "b": strided(d.normal(2, 9, 3))},
         }),
         timed(lambda d, batch, n: {"A": symmetric(d.normal(batch, n, n)), "b": d.normal(batch, n, 1)}, ((1, 16), (1, 64), (4, 64))),
-        Contract(solution(), mutates=("out",), notes=(INNER,)),
+        Contract(solution(), mutates=("out",)),
         truth=lambda A, b, hermitian=False, out=None: (A, b),
         wrong={"not conjugated": unconjugated, "one block of D": diagonal_alone},
     ),
@@ -272,7 +270,7 @@ TASKS = (
             "fp64-full": lambda d: system(d, upper(d, 14, dtype=FP64) + 9 * d.normal(14, 14, dtype=FP64).tril(-1), 3, -1.5),
         }),
         timed(lambda d, n, k: system(d, upper(d, n), k, 0.5), ((64, 1), (256, 32), (512, 256))),
-        Contract(solution(shifted=True, componentwise=True), notes=(INNER,)),
+        Contract(solution(shifted=True, componentwise=True)),
         truth=shifted,
         wrong={
             "lower triangular": lambda A, b, y, alpha: torch.linalg.solve_triangular(A, b, upper=False) + (alpha + 1) * y,
@@ -302,7 +300,7 @@ TASKS = (
             "fp64-badly-conditioned": lambda d: {"A": offset(graded(d, 12, 12, dtype=FP64, last=1e-5))},
         }),
         timed(lambda d, batch, n: {"A": near_one(d, batch, n, n)}, SMALL),
-        Contract(inverse(), mutates=("out",), notes=(INNER,)),
+        Contract(inverse(), mutates=("out",)),
         wrong={
             "P in place of its transpose": permuted_inverse,
             "the transposed inverse": lambda A, *, pivot=True, out=None: invert_matrix_lu(A.mT, pivot=pivot) * (1 + 1e-3),
@@ -332,7 +330,7 @@ TASKS = (
             "cut-fp64": lambda d: {"A": offset(graded(d, 2, 7, 10, dtype=FP64, last=0.01)), "rcond": 0.04},
         }),
         timed(lambda d, batch, n: {"A": d.normal(batch, 2 * n, n)}, BATCHES),
-        Contract(pseudoinverse(matrix="A"), mutates=("out",), notes=(INNER,)),
+        Contract(pseudoinverse(matrix="A"), mutates=("out",)),
         truth=truncated,
         wrong={"rcond taken otherwise": uncut, "the transpose": lambda A, **a: A.mT.contiguous()},
     ),

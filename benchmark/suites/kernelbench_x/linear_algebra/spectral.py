@@ -9,7 +9,7 @@ from benchmark.suites.kernelbench_x._out import into, nothing
 from benchmark.suites.kernelbench_x.linear_algebra._matrices import BATCHES, FP64, graded, positive, spectrum
 from benchmark.task import Contract, Task, hidden, shown, timed
 
-INNER = "Sums are accumulated in fp64 for fp64; the error counts beside the norm of A and how far it moves the result."
+INNER = "The error counts beside the norm of A and how far it moves the result."
 
 
 def low_rank_svd_approximation(A: Tensor, k: int, *, full_matrices: bool = True, out: Tensor | None = None) -> Tensor:
