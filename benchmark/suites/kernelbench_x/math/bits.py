@@ -178,12 +178,12 @@ TASKS = (
             "certain": lambda d: {**bits(d, 2053), "total_count": d.integers(3, 40, 2053), "probs": d.integers(0, 2, 2053).float()},
             "one-trial": lambda d: {**bits(d, 2053), "total_count": d.integers(1, 2, 1), "probs": d.uniform(2053)},
         }) + hidden({
-            "rare": lambda d: {**bits(d, 4099), "total_count": d.integers(100, 200, 1).float(), "probs": d.uniform(4099, high=0.05)},
+            "rare": lambda d: {**bits(d, 4099), "total_count": d.integers(40, 60, 1).float(), "probs": d.uniform(4099, high=0.1)},
             "strided-logits": lambda d: {
                 "input": strided(ints(d, 13, 167)), "other": ints(d, 13, 167), "total_count": d.integers(3, 9, 167).float(),
                 "logits": strided(d.normal(13, 167)),
             },
-            "many-trials": lambda d: {**bits(d, 2053), "total_count": d.integers(400, 500, 1), "probs": d.uniform(2053, low=0.4, high=0.6)},
+            "many-trials": lambda d: {**bits(d, 2053), "total_count": d.integers(90, 110, 1), "probs": d.uniform(2053, low=0.4, high=0.6)},
         }),
         timed(
             lambda d, n: {**bits(d, n), "total_count": d.integers(10, 11, 1).float(), "probs": d.uniform(n)},
