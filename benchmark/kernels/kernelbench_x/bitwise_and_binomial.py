@@ -38,5 +38,5 @@ def bitwise_and_binomial(input, other, total_count, probs=None, logits=None):
     n = samples.numel()
     if n:
         seed = int(torch.randint(2**31, (1,)).item())
-        binomial_kernel[(triton.cdiv(n, 512),)](count, chance, samples, n, seed, logits=probs is None, BLOCK=512)
+        binomial_kernel[(triton.cdiv(n, 1024),)](count, chance, samples, n, seed, logits=probs is None, BLOCK=1024)
     return both, samples

@@ -162,28 +162,28 @@ TASKS = (
         "fused",
         bitwise_and_binomial,
         shown({
-            "probs": lambda d: {**bits(d, 4099), "total_count": d.integers(3, 40, 1).float(), "probs": d.uniform(4099, low=0.1, high=0.9)},
-            "logits": lambda d: {**bits(d, 2053), "total_count": d.integers(5, 20, 1).float(), "logits": d.normal(2053)},
-            "counts": lambda d: {**bits(d, 31, 67), "total_count": d.integers(0, 30, 31, 67), "probs": d.uniform(31, 67)},
+            "probs": lambda d: {**bits(d, 4099), "total_count": d.integers(3, 12, 1).float(), "probs": d.uniform(4099, low=0.1, high=0.9)},
+            "logits": lambda d: {**bits(d, 2053), "total_count": d.integers(3, 12, 1).float(), "logits": d.normal(2053)},
+            "counts": lambda d: {**bits(d, 31, 67), "total_count": d.integers(0, 12, 31, 67), "probs": d.uniform(31, 67)},
             "broadcast": lambda d: {
-                "input": ints(d, 17, 1), "other": ints(d, 31), "total_count": d.integers(1, 30, 43, 1).float(), "probs": d.uniform(61)
+                "input": ints(d, 17, 1), "other": ints(d, 31), "total_count": d.integers(1, 9, 43, 1).float(), "probs": d.uniform(61)
             },
             "bool": lambda d: {
                 "input": flags(d, 1021), "other": flags(d, 1021), "total_count": d.integers(3, 9, 1), "logits": d.normal(1021)
             },
             "transposed": lambda d: {
-                "input": transposed(ints(d, 29, 43)), "other": ints(d, 29, 43), "total_count": d.integers(5, 30, 1).float(),
+                "input": transposed(ints(d, 29, 43)), "other": ints(d, 29, 43), "total_count": d.integers(5, 12, 1).float(),
                 "probs": transposed(d.uniform(29, 43, low=0.1, high=0.9)),
             },
-            "certain": lambda d: {**bits(d, 2053), "total_count": d.integers(3, 40, 2053), "probs": d.integers(0, 2, 2053).float()},
+            "certain": lambda d: {**bits(d, 2053), "total_count": d.integers(3, 12, 2053), "probs": d.integers(0, 2, 2053).float()},
             "one-trial": lambda d: {**bits(d, 2053), "total_count": d.integers(1, 2, 1), "probs": d.uniform(2053)},
         }) + hidden({
-            "rare": lambda d: {**bits(d, 4099), "total_count": d.integers(40, 60, 1).float(), "probs": d.uniform(4099, high=0.1)},
+            "rare": lambda d: {**bits(d, 2053), "total_count": d.integers(20, 30, 1).float(), "probs": d.uniform(2053, high=0.1)},
             "strided-logits": lambda d: {
                 "input": strided(ints(d, 13, 167)), "other": ints(d, 13, 167), "total_count": d.integers(3, 9, 167).float(),
                 "logits": strided(d.normal(13, 167)),
             },
-            "many-trials": lambda d: {**bits(d, 2053), "total_count": d.integers(90, 110, 1), "probs": d.uniform(2053, low=0.4, high=0.6)},
+            "many-trials": lambda d: {**bits(d, 2053), "total_count": d.integers(30, 40, 1), "probs": d.uniform(2053, low=0.4, high=0.6)},
         }),
         timed(
             lambda d, n: {**bits(d, n), "total_count": d.integers(10, 11, 1).float(), "probs": d.uniform(n)},
