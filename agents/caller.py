@@ -5,7 +5,7 @@ import random
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
 
@@ -18,6 +18,12 @@ REPLY_OUTCOMES = {"declined": "declined", "refusal": "refused", "content_filter"
 """Finish reasons of replies that are answers all the same; every other one is `ok`."""
 KNOWN = frozenset({"provider", "counted"})
 """Usage sources that a cost can be computed from."""
+
+
+class Lot(Protocol):
+    """Where calls wait whose replies come in batches; `agents.parking` has the one that there is."""
+
+    async def park(self, question: "Question") -> Reply: ...
 
 
 class CallFailed(Exception):
@@ -71,6 +77,7 @@ class Caller:
         self.longest_wait_s = longest_wait_s
         self.slots = asyncio.Semaphore(concurrency)
         self.running: set[asyncio.Task[Reply]] = set()
+        self.lot: Lot | None = None
 
     async def complete(self, request: Request, parse: Parse = lambda reply: None) -> Reply:
         """The recorded reply where there is one, else the model's. Raises `CallFailed`, `BudgetExhausted` or `Diverged`."""
@@ -79,6 +86,8 @@ class Caller:
         if recorded is not None:
             return self._replay(recorded, request)
         question = Question(request, self.recorder.put_prompt(list(request.messages), list(request.tools)), parse)
+        if self.lot is not None:
+            return await self.lot.park(question)
         policy = AsyncRetrying(stop=stop_after_attempt(self.tries), wait=self._wait, retry=retry_if_exception(again), reraise=True)
         try:
             async for trial in policy:
@@ -152,10 +161,13 @@ class Caller:
             error = CallError("cancelled", "Cancelled while in flight.")
             raise
         finally:
-            self._book(question, hold, start, reply, error, last)
+            self.book(question, hold, start, reply, error, last)
 
-    def _book(self, question: Question, hold: Hold, start: float, reply: Reply | None, error: CallError | None, last: bool) -> None:
-        """An exception that is neither a reply nor a `CallError` is our own fault, and on its way up with its traceback."""
+    def book(self, question: Question, hold: Hold, start: float, reply: Reply | None, error: CallError | None, last: bool) -> None:
+        """Writes a try down and settles its hold. `last`: no further try follows, whatever the error.
+
+        An exception that is neither a reply nor a `CallError` is our own fault, and on its way up with its traceback.
+        """
         if reply is None and error is None:
             self.ledger.release(hold)
             return
@@ -173,7 +185,6 @@ class Caller:
     def _record(self, question: Question, start: float, reply: Reply | None, error: CallError | None) -> CallRecord:
         request = question.request
         result: Any = reply or error
-        tier = reply.tier if reply else "standard"
         return CallRecord(
             call_id=request.identity.key,
             try_=self.recorder.recorded_tries(request.identity) + 1,
@@ -195,9 +206,9 @@ class Caller:
             usage_raw=result.usage_raw,
             usage=result.usage,
             usage_source=result.usage_source,
-            tier=tier,
+            tier=result.tier,
             parse=question.parse(reply) if reply else None,
-            **self._money(request, result.usage, result.usage_source, tier),
+            **self._money(request, result.usage, result.usage_source, result.tier),
         )
 
     def _money(self, request: Request, usage: Usage | None, source: str, tier: str) -> dict[str, Any]:
@@ -206,7 +217,7 @@ class Caller:
         prompt, output = prompt_bound(request), request.sampling.max_tokens
         known = usage is not None and source in KNOWN
         cost = row.cost(usage or Usage(), tier) if row and (known or self.model.free) else None
-        bounds = [row.upper(prompt, output), row.cost(usage or Usage(), tier)] if row else []
+        bounds = [row.upper(prompt, output, tier), row.cost(usage or Usage(), tier)] if row else []
         upper = cost if cost is not None else max((bound for bound in bounds if bound is not None), default=None)
         tokens_upper = None if known else max(prompt + output, usage.total if usage else 0)
         return {"price_row": row.name if row else None, "cost_usd": cost, "cost_upper": upper, "tokens_upper": tokens_upper}

@@ -114,11 +114,20 @@ class Ledger:
                 f"add prices.{model.name!r} with input and output in USD per million tokens, or use budget.tokens."
             )
 
-    async def reserve_call(self, model: Model, request: Request) -> Hold:
+    async def reserve_call(self, model: Model, request: Request, tier: str = "standard") -> Hold:
         """Holds the upper bound of one try; waits where it fits only once calls in flight are settled."""
+        return await self._reserve(self._bound(model, request, tier))
+
+    def commit(self, model: Model, request: Request, tier: str = "standard") -> Hold:
+        """Holds the upper bound of a try that is under way already, whether it fits or not."""
+        hold = Hold(self._bound(model, request, tier))
+        self.holds.append(hold)
+        return hold
+
+    def _bound(self, model: Model, request: Request, tier: str) -> Amount:
         prompt, output = prompt_bound(request), request.sampling.max_tokens
         row = self.prices.row(model.name, model.free)
-        return await self._reserve(Amount(tokens=prompt + output, usd=(row.upper(prompt, output) if row else None) or 0.0))
+        return Amount(tokens=prompt + output, usd=(row.upper(prompt, output, tier) if row else None) or 0.0)
 
     async def reserve_evaluation(self, gpu_s: float = 0.0) -> Hold:
         """Holds one evaluation of at most `gpu_s` seconds on a GPU."""

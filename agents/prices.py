@@ -67,10 +67,11 @@ class Row:
         cost = self._at(usage.total - usage.output).cost(usage)
         return None if factor is None or cost is None else cost * factor
 
-    def upper(self, prompt: int, output: int) -> float | None:
-        """Upper bound in USD of a call with at most so many tokens."""
+    def upper(self, prompt: int, output: int, tier: str = "standard") -> float | None:
+        """Upper bound in USD of a call with at most so many tokens. A batch whose factor is unknown costs no more than the standard."""
+        factor = self.batch if tier == "batch" and self.batch is not None else 1.0
         bounds = [self.rates.upper(prompt, output), self._at(prompt).upper(prompt, output)]
-        return None if None in bounds else max(bound for bound in bounds if bound is not None)
+        return None if None in bounds else factor * max(bound for bound in bounds if bound is not None)
 
     def _at(self, prompt: int) -> Rates:
         return self.long if self.long is not None and self.long_above is not None and prompt > self.long_above else self.rates

@@ -14,8 +14,11 @@ class Share(Ledger):
         super().__init__(purse.limits, purse.prices)
         self.purse = purse
 
-    async def reserve_call(self, model: Model, request: Request) -> Hold:
-        return await self.purse.reserve_call(model, request)
+    async def reserve_call(self, model: Model, request: Request, tier: str = "standard") -> Hold:
+        return await self.purse.reserve_call(model, request, tier)
+
+    def commit(self, model: Model, request: Request, tier: str = "standard") -> Hold:
+        return self.purse.commit(model, request, tier)
 
     async def reserve_evaluation(self, gpu_s: float = 0.0) -> Hold:
         return await self.purse.reserve_evaluation(gpu_s)

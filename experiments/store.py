@@ -45,7 +45,7 @@ class RunStore:
         self.tries = Counter(c["call_id"] for c in self.calls)
         self.evaluations = {Identity(**e["identity"]).key: e["evaluation"] for e in loaded["evaluations"].records}
         last = {c["call_id"]: c for c in self.calls}
-        self.settled = {key: c for key, c in last.items() if c["final"] and c["outcome"] not in OUTAGES}
+        self.settled = {key: c for key, c in last.items() if settles(c)}
         self.attempts = {(a["trajectory"], a["attempt"]): a for a in loaded["attempts"].records}
         self.trajectories = {t["trajectory"]: t for t in loaded["trajectories"].records}
 
@@ -112,6 +112,8 @@ class RunStore:
         self.append("calls", line)
         self.calls.append(line)
         self.tries[record.call_id] += 1
+        if settles(line):
+            self.settled[record.call_id] = line
         self.event("call", **call_event(line))
 
     def write_evaluation(self, identity: Identity, evaluation: Evaluation) -> None:
@@ -167,8 +169,14 @@ class RunStore:
     def put_reply(self, reply: dict[str, Any]) -> str:
         return self.put_text("replies", ".json", document(reply))
 
+    def prompt(self, sha: str) -> dict[str, Any]:
+        return self.text("prompts", sha)
+
     def reply(self, sha: str) -> dict[str, Any]:
-        body = json.loads((self.path / "replies" / f"{sha}.json").read_bytes())
+        return self.text("replies", sha)
+
+    def text(self, folder: str, sha: str) -> dict[str, Any]:
+        body = json.loads((self.path / folder / f"{sha}.json").read_bytes())
         return {k: v for k, v in body.items() if k != "schema_version"}
 
     def put_text(self, folder: str, suffix: str, data: bytes) -> str:
@@ -231,6 +239,11 @@ def call_record(line: dict[str, Any]) -> CallRecord:
     body = {k: v for k, v in line.items() if k not in ("schema_version", "run", "try")}
     usage = body.pop("usage")
     return CallRecord(**{**body, "try_": line["try"], "identity": Identity(**line["identity"]), "usage": Usage(**usage) if usage else None})
+
+
+def settles(line: dict[str, Any]) -> bool:
+    """Whether a call is over with this try: it was answered, or failed in a way that is data."""
+    return line["final"] and line["outcome"] not in OUTAGES
 
 
 def call_event(line: dict[str, Any]) -> dict[str, Any]:

@@ -115,6 +115,8 @@ class Reply:
 class CallError(Exception):
     """A try that gave no reply. `outcome` is one of `OUTCOMES`; what was billed all the same is in `usage`."""
 
+    tier = "standard"
+
     def __init__(self, outcome: str, message: str, *, retry_after: float | None = None, usage_raw: dict[str, Any] | None = None,
                  usage: Usage | None = None, usage_source: str = "unknown", request_id: str | None = None):  # fmt: skip
         super().__init__(message)

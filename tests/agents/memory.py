@@ -59,6 +59,9 @@ class MemoryRecorder:
     def put_prompt(self, messages: list[dict[str, str]], tools: list[dict[str, Any]]) -> str:
         return self._put({"messages": messages, "tools": tools})
 
+    def prompt(self, sha: str) -> dict[str, Any]:
+        return dict(self.texts[sha])
+
     def put_reply(self, reply: dict[str, Any]) -> str:
         return self._put(reply)
 
