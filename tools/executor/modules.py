@@ -54,17 +54,25 @@ class ClassCandidate:
         self.made = made
         self.shape = shape
         self.to_device = to_device
+        self.ready: nn.Module | None = None
+
+    def prepare(self, init: list[Any]) -> None:
+        """Makes the module for the next call before anything of its inputs is at hand: the constructor is not watched."""
+        torch.manual_seed(0)
+        module = self.made(*init)
+        move_rest(module, self.shape["state"].values(), self.to_device)
+        self.ready = module
 
     def bound(self, *args: Any, **kwargs: Any) -> Callable[[], Any]:
         """A call on these arguments, by a module of its own that holds them."""
         given = dict(zip(self.shape["order"], args, strict=False)) | kwargs
-        torch.manual_seed(0)
-        module = self.made(*(given[name] for name in self.shape["init"]))
+        if self.ready is None:
+            self.prepare([given[name] for name in self.shape["init"]])
+        module, self.ready = self.ready, None
+        assert module is not None
         state = {of: given[name] for name, of in self.shape["state"].items()}
-        names = names_for(module, state)
-        for name, tensor in state.items():
-            put(module, names[name], tensor)
-        move_rest(module, names.values(), self.to_device)
+        for name, own in names_for(module, state).items():
+            put(module, own, state[name])
         inputs = [given[name] for name in self.shape["inputs"]]
 
         def call() -> Any:

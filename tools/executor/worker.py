@@ -225,9 +225,10 @@ class Worker:
 
     def _memory(self, mode: str, user: str) -> tuple[int, Message]:
         """Memory for one sandbox: the GPU's where its driver shares it, else the host's."""
-        if mode == "device" and user != "described" and not isinstance(exported := self._export(user), str):
-            return os.dup(exported[0]), exported[1]
-        return memory.host(mode)
+        if mode != "device" or user == "described" or isinstance(self.exported.get((self.gpu, "candidate")), str):
+            return memory.host(mode)
+        exported = self._export(user)
+        return memory.host(mode) if isinstance(exported, str) else (os.dup(exported[0]), exported[1])
 
     def _export(self, user: str) -> tuple[int, Message] | str:
         key = (self.gpu, user)

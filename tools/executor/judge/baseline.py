@@ -1,5 +1,6 @@
 """The judge's side of timing: the task's reference beside the candidate in its sandbox, the floor of a case, the state of the GPU."""
 
+import contextlib
 import functools
 import signal
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from tools.executor.arguments import bind, memory_of, nbytes, tensors_in
 from tools.executor.channel import Message
 from tools.executor.clock import Bench, Place, bringing, places_for
 from tools.executor.judge import peaks
+from tools.executor.judge.fault import TaskFault
 from tools.executor.judge.references import Line
 from tools.executor.judge.truths import Truths
 from tools.executor.wire import Region
@@ -150,8 +152,10 @@ class TimedBaseline:
             self.judge.truths.forget(self.judge.task, case, seed)
         self.loaded = []
         torch.accelerator.empty_cache()
-        if self.judge.line and not self.judge.line.lost:
-            self.judge.line.ask({"op": "rest"}, BLOCK_S)
+        if self.judge.line:
+            # Where it is lost, so is what it held.
+            with contextlib.suppress(TaskFault):
+                self.judge.line.ask({"op": "rest"}, BLOCK_S)
         return {}
 
     def compile(self, request: Message, fds: list[int]) -> Message:

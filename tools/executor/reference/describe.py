@@ -115,9 +115,7 @@ def _parameters(subject: Subject) -> list[dict[str, Any]]:
         about: dict[str, Any] = {"name": name, "kind": KINDS[parameter.kind]}
         if parameter.default is not parameter.empty:
             if kind := strange(parameter.default):
-                raise UserError(
-                    f"{name} in {subject.named} has a default of type {kind}: give a number, a string, None, or a list."
-                )
+                raise UserError(f"{name} in {subject.named} has a default of type {kind}: give a number, a string, None, or a list.")
             about["default"] = node(parameter.default)
         found.append(about)
     return found

@@ -27,7 +27,7 @@ from tools.operations import trace
 MOST_TENSORS = 200
 """Parameters and buffers that can be passed with each call."""
 MADE = 4
-"""Modules that are kept, by their constructor's arguments."""
+"""Sets of tensors that are no arguments, which are kept for the next call."""
 
 
 @dataclass
@@ -77,7 +77,8 @@ class Models:
         self.source = Source(self.path.read_text(encoding="utf-8"))
         self.device: str | None = None
         """Where inputs and weights are drawn; the host without."""
-        self.made: dict[str, nn.Module] = {}
+        self.made: dict[str, dict[str, torch.Tensor]] = {}
+        """Tensors of modules that are no arguments, by their constructor's arguments."""
         try:
             self.base = self._at({})
         except UserError:
@@ -153,7 +154,7 @@ class Models:
     @cached_property
     def function(self) -> Callable[..., Any]:
         def model(*args: Any, **kwargs: Any) -> Any:
-            return self._call(dict(self.signature.bind(*args, **kwargs).arguments))
+            return self.bound(*args, **kwargs)()
 
         model.__signature__ = self.signature  # type: ignore[attr-defined]
         model.__doc__ = self._doc()
@@ -163,31 +164,47 @@ class Models:
         found = self.base.space["Model"]
         return "\n\n".join(inspect.cleandoc(text) for text in (found.__doc__, found.forward.__doc__) if text)
 
-    def _call(self, arguments: Arguments) -> Any:
-        module = self._module({name: arguments[given] for name, given in self.init_names.items()})
-        wide = any(t.dtype == torch.float64 for t in _tensors(arguments))
-        with torch.no_grad():
-            for name, of in self.state.items():
-                modules.put(module, of, arguments[name])
-            for name, kept in self.kept[id(module)].items():
-                modules.put(module, name, kept.double() if wide and kept.is_floating_point() else kept.clone())
-            return module(*(arguments[name] for name in self.inputs_of))
+    def bound(self, *args: Any, **kwargs: Any) -> Callable[[], Any]:
+        """A call on these arguments, by a module that holds them."""
+        arguments = dict(self.signature.bind(*args, **kwargs).arguments)
+        init = {name: arguments[given] for name, given in self.init_names.items()}
+        module, wide = self._module(init), any(t.dtype == torch.float64 for t in _tensors(arguments))
+        for name, kept in self._kept(init).items():
+            modules.put(module, name, kept.double() if wide and kept.is_floating_point() else kept.clone())
+        for name, of in self.state.items():
+            modules.put(module, of, arguments[name])
+        inputs = [arguments[name] for name in self.inputs_of]
 
-    def _module(self, init: Arguments) -> nn.Module:
-        """A module made with these arguments; what of it is no argument lies where the call runs."""
+        def call() -> Any:
+            with torch.no_grad():
+                return module(*inputs)
+
+        return call
+
+    def _kept(self, init: Arguments) -> dict[str, torch.Tensor]:
+        """What a module made with these arguments has beside the tensors that are given to it, where the call runs."""
         key = repr(sorted((name, repr(value)) for name, value in init.items()))
         if key not in self.made:
-            if len(self.made) >= MADE:
-                self.made.clear()
-                self.kept: dict[int, dict[str, torch.Tensor]] = {}
             with seeded(0):
-                module = self.base.model(init)
-            modules.move_rest(module, self.state.values(), lambda tensor: self.place({"tensor": tensor})["tensor"])
-            own = modules.tensors_of(module)
-            kept = {name: tensor.detach().clone() for name, tensor in own.items() if name not in self.state.values()}
-            self.kept = getattr(self, "kept", {}) | {id(module): kept}
-            self.made[key] = module
+                own = modules.tensors_of(self.base.model(init))
+            kept = {name: tensor.detach() for name, tensor in own.items() if name not in self.state.values()}
+            self.made = {**dict(list(self.made.items())[1 - MADE :]), key: self.place(kept)}
         return self.made[key]
+
+    def _module(self, init: Arguments) -> nn.Module:
+        """A new module. Its own tensors are all replaced, so they need no memory, unless it holds some in another way."""
+        try:
+            with seeded(0), torch.device("meta"):
+                module = self.base.model(init)
+        except UserError:
+            # It looks at values of its tensors.
+            return self._real(init)
+        bare = any(_is_meta(value) for part in module.modules() for value in vars(part).values())
+        return self._real(init) if bare else module
+
+    def _real(self, init: Arguments) -> nn.Module:
+        with seeded(0), torch.device(self.device or "cpu"):
+            return self.base.model(init)
 
     def plan(self) -> Plan:
         notes = [f"The model is called as constructed, in training mode; the arguments after its inputs are its {len(self.state)} tensors "
@@ -265,6 +282,13 @@ def _free(name: str, taken: set[str]) -> str:
         name = f"{name}_"
     taken.add(name)
     return name
+
+
+def _is_meta(value: Any) -> bool:
+    """Whether it is a tensor, or holds some, that a module has as a plain attribute; parameters and buffers are in dicts of names."""
+    if isinstance(value, list | tuple):
+        return any(map(_is_meta, value))
+    return isinstance(value, torch.Tensor) and value.is_meta
 
 
 def _tensors(value: Any) -> list[torch.Tensor]:

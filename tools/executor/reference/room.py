@@ -63,6 +63,7 @@ class References:
             self.subject.device = torch.accelerator.current_accelerator().type  # type: ignore[union-attr]
         self.mutates = tuple(request.get("mutates", ()))
         self.sandbox.function = self.subject.function
+        self.sandbox.binder = getattr(self.subject, "bound", None)
         return {}
 
     def do_describe(self, request: Message) -> Message:

@@ -43,6 +43,7 @@ class Calls:
         of the last call holds garbage.
         """
         session, launches = self.sandbox.session, self.sandbox.launches
+        self.sandbox.prepare(request)
         arguments = self._arguments(request)
         tensors = list(tensors_in(arguments))
         zones = Zones(self.red.device) if self.red else None
@@ -52,9 +53,8 @@ class Calls:
         reply: Message = {}
         unseen = Unseen()
         try:
-            call = self.sandbox.bound(request, arguments)
             with accounted(watch.record.shown) as unseen, watch:
-                result = call()
+                result = self.sandbox.bound(request, arguments)()
             reply |= self._given(result, tensors)
         except BaseException as error:
             reply["error"] = self.sandbox.described(error)

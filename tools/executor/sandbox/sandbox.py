@@ -79,7 +79,10 @@ class Sandbox:
         self.inputs, self.outputs = regions(memory)
         self.session = session
         self.box = box
-        self.function: Callable[..., Any] | ClassCandidate | None = None
+        self.function: Callable[..., Any] | None = None
+        self.model: ClassCandidate | None = None
+        self.binder: Callable[..., Callable[[], Any]] | None = None
+        """Makes a call of arguments where that takes more than the function."""
         self.held: list[torch.Tensor] = []
         """The flat memory behind the arguments of the last call."""
         self.compiling = False
@@ -149,11 +152,17 @@ class Sandbox:
         self.function = next((f for name in names if callable(f := getattr(module, name, None))), None)
         model = request.get("model")
         if self.function is None and model and callable(made := getattr(module, model["name"], None)):
-            self.function = ClassCandidate(made, model, self.session.to_device)
+            self.model = ClassCandidate(made, model, self.session.to_device)
+            self.function, self.binder = made, self.model.bound
         if self.function is None:
             also = f", and no class {model['name']}" if model else ""
             raise Failed("missing_entry", f"the module defines no function {' or '.join(names)}{also}")
         return {"tampered": self.tampered()[:16]}
+
+    def prepare(self, request: Message) -> None:
+        """What a class as a candidate needs before its arguments are at hand."""
+        if self.model:
+            self.model.prepare([self.inputs.read(request["kwargs"][name]) for name in self.model.shape["init"]])
 
     def bound(self, request: Message, arguments: list[Any]) -> Callable[[], Any]:
         assert self.function is not None
@@ -161,8 +170,9 @@ class Sandbox:
         arguments = [self.place if isinstance(value, torch.device) else value for value in arguments]
         count = len(request["args"])
         keywords = dict(zip(request["kwargs"], arguments[count:], strict=True))
-        if isinstance(self.function, ClassCandidate):
-            return self.function.bound(*arguments[:count], **keywords)
+        # Never an attribute of a candidate's own function, which would run where nobody looks.
+        if self.binder:
+            return self.binder(*arguments[:count], **keywords)
         return partial(self.function, *arguments[:count], **keywords)
 
     def take(self, request: Message, places: list[torch.Tensor] | None = None, zones: Zones | None = None) -> list[Any]:

@@ -193,3 +193,18 @@ def test_the_callers_generator_is_left_alone(problem: Find) -> None:
     torch.manual_seed(3)
     problem()
     assert torch.equal(torch.randn(1), expected)
+
+
+FOLDED = """
+class Folded(nn.Linear):
+    def __setattr__(self, name, value):
+        super().__setattr__(name, value)
+        if name == "weight":
+            super().__setattr__("folded", value.detach() * 1.0)
+"""
+
+
+def test_what_torch_computes_as_a_class_is_given_its_tensors_is_seen(problem: Find, evaluate_task: Callable[..., Evaluation]) -> None:
+    eager = CLASS.replace("class ModelNew", FOLDED + "class ModelNew").replace("nn.Linear(width, out), shift", "Folded(width, out), shift")
+    eager = eager.replace("run(x, self.linear.weight", "run(x, self.linear.folded")
+    assert evaluate_task(eager, problem(sizes={"batch": 8, "width": 64, "out": 64})).verdict == "not_triton"
