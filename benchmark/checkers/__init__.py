@@ -6,8 +6,8 @@ All of them look at the type, the shape and the dtype first, so that nothing is 
 
 from benchmark.checkers.beside import beside
 from benchmark.checkers.close import close
-from benchmark.checkers.grid import Grid
 from benchmark.checkers.fractional import fractional
+from benchmark.checkers.grid import Grid
 from benchmark.checkers.indices import nearly_ties, ties
 from benchmark.checkers.quantised import quantised
 from benchmark.checkers.quotients import quotients
