@@ -9,7 +9,6 @@ from torch import Tensor
 from benchmark.checkers import close
 from benchmark.draw import Draw, offset, strided, transposed
 from benchmark.sizes import POINTS
-from benchmark.suites.kernelbench_x._out import nothing as nothing
 from benchmark.task import Arguments, Case, Contract, Maker, Task, hidden, shown, timed
 
 FP64, FP32, FP16, BF16 = torch.float64, torch.float32, torch.float16, torch.bfloat16

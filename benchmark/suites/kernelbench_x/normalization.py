@@ -7,8 +7,8 @@ from torch.nn import functional
 from benchmark.checkers import close
 from benchmark.draw import Draw, offset, strided, transposed, without
 from benchmark.sizes import ROWS
-from benchmark.suites.kernelbench_x._families import nothing, widened
-from benchmark.suites.kernelbench_x._out import into
+from benchmark.suites.kernelbench_x._families import widened
+from benchmark.suites.kernelbench_x._out import into, nothing
 from benchmark.task import Arguments, Contract, Task, hidden, shown, timed
 
 FP16, BF16, FP64 = torch.float16, torch.bfloat16, torch.float64

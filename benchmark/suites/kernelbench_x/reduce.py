@@ -7,8 +7,7 @@ from torch.nn import functional
 from benchmark.checkers import close, nearly_ties, ties
 from benchmark.draw import offset, strided, transposed
 from benchmark.sizes import ROWS
-from benchmark.suites.kernelbench_x._families import nothing
-from benchmark.suites.kernelbench_x._out import into
+from benchmark.suites.kernelbench_x._out import into, nothing
 from benchmark.task import Contract, Task, hidden, shown, timed
 
 FP16, BF16 = torch.float16, torch.bfloat16

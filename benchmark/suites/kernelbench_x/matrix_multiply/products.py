@@ -8,8 +8,8 @@ from torch import Tensor
 from benchmark.checkers import close
 from benchmark.draw import offset, strided, transposed
 from benchmark.sizes import SQUARES
-from benchmark.suites.kernelbench_x._families import nothing, widened
-from benchmark.suites.kernelbench_x._out import into
+from benchmark.suites.kernelbench_x._families import widened
+from benchmark.suites.kernelbench_x._out import into, nothing
 from benchmark.task import Contract, Maker, Task, hidden, shown, timed
 
 FP16, BF16 = torch.float16, torch.bfloat16
