@@ -46,7 +46,6 @@ CAUSES = {
     "Activation/sigmoid 1": "fp16 is answered by a parabola that is no sigmoid; bf16, and tensors that cannot be viewed flat, are refused",
     "Activation/tanh": "(exp(2 x) - 1) / (exp(2 x) + 1) overflows for large x, and cancels for small x",
     "Fusion/fused_conv2d_add": "groups are left out of the convolution; an operand that broadcasts is refused",
-    "Fusion/fused_gather_masked_fill": "a negative axis is not understood",
     "Fusion/fused_sigmoid_conv2d": HALF,
     "Index/gather": "an index is read by strides of the result, which it has not when transposed",
     "LinearAlgebra/determinant_lu": "fp64 is computed in fp32; without pivots it calls torch's LU, which has that on a GPU only",
