@@ -5,6 +5,8 @@ For each task, on each correctness case:
 - zeros, ones, the mean, each input as the output, the output for another seed, and a computation in the next lower precision
   (`precision.LOWER`: inputs and outputs cut to its mantissa) fail, unless they are the honest result to the bit, as zeros
   are for an empty tensor.
+Of a random operator two honest calls must be found independent, and one result given twice must not.
+
 And over the cases of a task: each probe fails at least once, the task's own `wrong` answers too, and the lower precision once
 for each floating-point dtype of the inputs; the output varies with the seed, and with every tensor argument.
 
@@ -24,6 +26,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing import get_context
 from os import sched_getaffinity
+from typing import Any
 
 import torch
 
@@ -35,7 +38,7 @@ from benchmark.probes import Trial, influences, probes, written
 from benchmark.stopwatch import milliseconds
 from benchmark.task import Task
 
-COLUMNS = ("zeros", "ones", "mean", "input", "previous", "lower", "wrong")
+COLUMNS = ("zeros", "ones", "mean", "input", "previous", "repeated", "lower", "wrong")
 HEAD = ("task", "cases", "held out", "honest", *COLUMNS, "exempt", "")
 EXEMPT = 40
 """Tasks that may have exemptions."""
@@ -87,6 +90,8 @@ class Finding:
 
 
 def lint(task: Task, seed: int = 0, device: str = "cpu", timing: bool = False) -> Finding:
+    # Honest random operators draw from torch's own generator.
+    torch.manual_seed(seed)
     finding = Finding.of(task)
     names = [case.name for case in (*task.cases, *task.timing)]
     finding.faults += [f"two cases are named {name!r}" for name, count in Counter(names).items() if count > 1]
@@ -127,12 +132,25 @@ def try_case(finding: Finding, trial: Trial) -> None:
                 finding.lower[dtype] += not ok
         if ok and probe not in task.exempt and probe not in task.wrong:
             finding.faults.append(f"{name}: {probe} passes")
+    if task.contract.random:
+        try_twice(finding, trial)
     finding.dtypes |= trial.float_dtypes
     if not trial.same(trial.previous):
         finding.varied["seed"] += 1
     for argument, counts in influences(trial):
         finding.seen.add(argument)
         finding.varied[argument] += counts
+
+
+def try_twice(finding: Finding, trial: Trial) -> None:
+    """Of a random operator: two honest calls are independent, and one result given twice is not, where anything is drawn."""
+    checker: Any = trial.task.contract.checker
+    first, second = trial.oracle.honest, trial.honest(trial.arguments)
+    if not (check := checker.fresh(trial.oracle, first, second, trial.arguments)).ok:
+        finding.faults.append(f"{trial.case.name}: two honest calls fail: {check.message}")
+    finding.probes["repeated"] += 1
+    finding.applied["repeated"] += 1
+    finding.failed["repeated"] += not checker.fresh(trial.oracle, first, first, trial.arguments).ok
 
 
 def try_honest(finding: Finding, trial: Trial) -> None:

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from benchmark import lint, suites
-from benchmark.checkers import close
+from benchmark.checkers import close, uniform
 from benchmark.probes import Trial, probes
 from benchmark.task import Arguments, Check, Contract, Maker, Oracle, Task, hidden, shown, timed
 
@@ -144,6 +144,30 @@ def test_a_written_tensor_of_a_list_is_caught() -> None:
     assert "a: the reference writes x[1], which the contract does not say" in faults(
         task(lambda x: x[1].mul_(x[0]) * 1, lambda d: {"x": [d.normal(5, 32), d.normal(5, 32)]})
     )
+
+
+class Deaf(uniform):
+    """Does not hear that a result was given before."""
+
+    def fresh(self, oracle: Oracle, first: Any, second: Any, arguments: Arguments) -> Check:
+        return Check(True)
+
+
+class Suspicious(uniform):
+    """Takes all results for repeated ones."""
+
+    def fresh(self, oracle: Oracle, first: Any, second: Any, arguments: Arguments) -> Check:
+        return Check(False, "wrong_numeric", "seen before")
+
+
+def test_a_random_contract_must_tell_new_results_from_repeated_ones() -> None:
+    sound = suites.find("kernelbench_x/rand")
+    found = {
+        checker: faults(replace(sound, contract=replace(sound.contract, checker=checker()))) for checker in (uniform, Deaf, Suspicious)
+    }
+    assert found[uniform] == []
+    assert found[Deaf] == ["repeated fails on no case"]
+    assert "fp32: two honest calls fail: seen before" in found[Suspicious]
 
 
 def test_quick_may_have_no_exemption_and_all_suites_forty(capsys: pytest.CaptureFixture[str]) -> None:
