@@ -22,6 +22,7 @@ from tools.executor.reference.own import Own
 from tools.executor.reference.recorded import Recorded
 from tools.executor.reference.subject import Subject
 from tools.executor.used import Used
+from tools.executor.wire import Overflow
 from tools.modelled import Eager
 from tools.operations import trace
 from tools.roofline import minimal
@@ -79,7 +80,10 @@ class References:
         """Draws arguments and puts them into the shared memory."""
         arguments = self.known.inputs(request["recipe"], request["seed"])
         self.sandbox.outputs.clear()
-        written = {name: self.sandbox.outputs.write(self.plain(item)) for name, item in arguments.items()}
+        try:
+            written = {name: self.sandbox.outputs.write(self.plain(item)) for name, item in arguments.items()}
+        except Overflow as error:
+            return {"user_error": f"the case is larger than the shared memory: {error}"}
         self.sandbox.outputs.settle()
         return {"arguments": written}
 

@@ -1,21 +1,28 @@
 """Whose fault it is when the judge cannot answer, and what the reference itself does."""
 
+import importlib.util
 import os
 from pathlib import Path
 
 import pytest
 import torch
 
-from benchmark.suites import find
+from benchmark import suites
+from benchmark.checkers import close
+from benchmark.task import Contract, Task, shown
 from tools.executor import memory
 from tools.executor.judge.judge import Judge
 from tools.executor.judge.references import Here
 from tools.executor.judge.truths import TaskFault, Truths, blamed
 
 
-def own(folder: Path, body: str, inputs: str = '{"x": torch.randn(9)}') -> str:
-    (folder / "own.py").write_text(f"import torch\ndef operator(x):\n    {body}\ndef inputs():\n    return {inputs}\n")
-    return f"{folder}/own.py:operator"
+def own(folder: Path, body: str) -> Task:
+    """A task of ours that returns what `body` says."""
+    (folder / "own.py").write_text(f"import torch\ndef operator(x):\n    {body}\n")
+    spec = importlib.util.spec_from_file_location("own", folder / "own.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return Task("ours/operator", "Own", "torch", module.operator, shown({"plain": lambda d: {"x": d.normal(9)}}), (), Contract(close()))
 
 
 def test_exception_of_the_tasks_code_is_the_tasks_fault():
@@ -38,14 +45,14 @@ def test_want_of_memory_is_ours(shortage):
     ],
 )
 def test_memory_that_the_reference_shares_is_known(tmp_path, body, shared):
-    task = find(own(tmp_path, body))
+    task = own(tmp_path, body)
     truths = Truths()
     truths.reference = Here(task)
     assert truths.shared(task, task.cases[0].name, 0) == shared
 
 
 def test_operators_of_the_reference_are_known(tmp_path):
-    task = find(own(tmp_path, "return torch.cat([x.relu(), x])"))
+    task = own(tmp_path, "return torch.cat([x.relu(), x])")
     truths = Truths()
     truths.reference = Here(task)
     truth = truths.truth(task, task.cases[0].name, 0)
@@ -54,10 +61,11 @@ def test_operators_of_the_reference_are_known(tmp_path):
 
 
 @pytest.fixture
-def judge(tmp_path) -> Judge:
+def judge(tmp_path, monkeypatch) -> Judge:
     """One that has sent the inputs of an operator that returns a view."""
     made, fd = Judge(), None
-    task = find(own(tmp_path, "return x[1:]"))
+    task = own(tmp_path, "return x[1:]")
+    monkeypatch.setattr(suites, "find", lambda task_id: task)
     fd, described = memory.host("simulated")
     made.open({"memory": described, "device": "cpu", "task": task.id, "sha": task.sha}, [fd])
     os.close(fd)
