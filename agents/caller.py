@@ -11,6 +11,7 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_aft
 
 from agents.ledger import Hold, Ledger, prompt_bound
 from agents.models.base import RETRIABLE, CallError, Model, Reply, Request, Usage
+from agents.pace import Pace, Ticket
 from agents.recorder import CallRecord, Recorder
 from benchmark.errors import UserError
 
@@ -18,12 +19,20 @@ REPLY_OUTCOMES = {"declined": "declined", "refusal": "refused", "content_filter"
 """Finish reasons of replies that are answers all the same; every other one is `ok`."""
 KNOWN = frozenset({"provider", "counted"})
 """Usage sources that a cost can be computed from."""
+PATIENCE_S = 600.0
+"""The longest that a provider may ask to wait for; beyond it a run is better continued later."""
+
+
+class Parked(Exception):
+    """The reply comes with a batch: this start of the run ends without it."""
 
 
 class Lot(Protocol):
     """Where calls wait whose replies come in batches; `agents.parking` has the one that there is."""
 
-    async def park(self, question: "Question") -> Reply: ...
+    async def park(self, question: "Question") -> Reply:
+        """Raises `Parked`, `BudgetExhausted`, `Diverged`, or `CallFailed` where this start learnt that the request cannot be asked."""
+        ...
 
 
 class CallFailed(Exception):
@@ -48,7 +57,7 @@ class Diverged(UserError):
 
 def again(error: BaseException) -> bool:
     """Whether a failed try is worth another one."""
-    return isinstance(error, CallError) and error.outcome in RETRIABLE
+    return isinstance(error, CallError) and error.outcome in RETRIABLE and (error.retry_after or 0.0) <= PATIENCE_S
 
 
 Parse = Callable[[Reply], str | None]
@@ -67,7 +76,7 @@ class Question:
 class Caller:
     """Asks a model on behalf of roles. Safe to share between all trajectories of a run; belongs to one event loop."""
 
-    def __init__(self, model: Model, recorder: Recorder, ledger: Ledger, *, tries: int = 6, concurrency: int = 32,
+    def __init__(self, model: Model, recorder: Recorder, ledger: Ledger, *, tries: int = 6, pace: Pace | None = None,
                  first_wait_s: float = 1.0, longest_wait_s: float = 60.0):  # fmt: skip
         self.model = model
         self.recorder = recorder
@@ -75,12 +84,12 @@ class Caller:
         self.tries = tries
         self.first_wait_s = first_wait_s
         self.longest_wait_s = longest_wait_s
-        self.slots = asyncio.Semaphore(concurrency)
+        self.pace = pace or Pace.of(model)
         self.running: set[asyncio.Task[Reply]] = set()
         self.lot: Lot | None = None
 
     async def complete(self, request: Request, parse: Parse = lambda reply: None) -> Reply:
-        """The recorded reply where there is one, else the model's. Raises `CallFailed`, `BudgetExhausted` or `Diverged`."""
+        """The recorded reply where there is one, else the model's. Raises `CallFailed`, `BudgetExhausted`, `Diverged` or `Parked`."""
         request = replace(request, sampling=replace(request.sampling, **self.model.sampling))
         recorded = self.recorder.recorded_call(request.identity)
         if recorded is not None:
@@ -88,7 +97,7 @@ class Caller:
         question = Question(request, self.recorder.put_prompt(list(request.messages), list(request.tools)), parse)
         if self.lot is not None:
             return await self.lot.park(question)
-        policy = AsyncRetrying(stop=stop_after_attempt(self.tries), wait=self._wait, retry=retry_if_exception(again), reraise=True)
+        policy = AsyncRetrying(stop=stop_after_attempt(self.tries), wait=self.wait, retry=retry_if_exception(again), reraise=True)
         try:
             async for trial in policy:
                 with trial:
@@ -119,32 +128,34 @@ class Caller:
         usage = Usage(**stored["usage"]) if stored["usage"] else None
         return Reply(**{**stored, "usage": usage})
 
-    def _wait(self, state: RetryCallState) -> float:
-        """Retry-After where the provider names it, else exponential with jitter; both bounded."""
+    def wait(self, state: RetryCallState) -> float:
+        """Retry-After where the provider names it, else exponential with jitter, up to `longest_wait_s`."""
         error = state.outcome.exception() if state.outcome else None
         if isinstance(error, CallError) and error.retry_after is not None:
-            return min(error.retry_after, self.longest_wait_s)
+            return error.retry_after
         ceiling = min(self.first_wait_s * 2 ** (state.attempt_number - 1), self.longest_wait_s)
         return ceiling * random.uniform(0.5, 1.0)
 
     async def _try(self, question: Question, last: bool) -> Reply:
         """One try, which runs to its end and onto the record even if whoever asked is cancelled meanwhile."""
-        await self.slots.acquire()
+        ticket = await self.pace.enter(prompt_bound(question.request) + question.request.sampling.max_tokens)
         try:
             hold = await self.ledger.reserve_call(self.model, question.request)
         except BaseException:
-            self.slots.release()
+            self.pace.leave(ticket, 0)
             raise
         task = asyncio.create_task(self._booked(question, hold, last))
         self.running.add(task)
-        task.add_done_callback(self._done)
+        task.add_done_callback(lambda done: self._done(done, ticket))
         return await asyncio.shield(task)
 
-    def _done(self, task: "asyncio.Task[Reply]") -> None:
+    def _done(self, task: "asyncio.Task[Reply]", ticket: Ticket) -> None:
         self.running.discard(task)
-        self.slots.release()
-        if not task.cancelled():
-            task.exception()  # Fetched, since nobody else may be left to do so.
+        error = None if task.cancelled() else task.exception()  # Fetched, since nobody else may be left to do so.
+        if isinstance(error, CallError) and error.retry_after is not None and again(error):
+            self.pace.pause(error.retry_after)
+        usage = None if task.cancelled() else getattr(error, "usage", None) if error else task.result().usage
+        self.pace.leave(ticket, ticket.tokens if usage is None else usage.total)
 
     async def _booked(self, question: Question, hold: Hold, last: bool) -> Reply:
         """Asks the model once and writes the try down before its reply is used."""
@@ -197,7 +208,7 @@ class Caller:
             reply_sha=self.recorder.put_reply(asdict(reply)) if reply else None,
             sampling=asdict(request.sampling),
             start=start,
-            first_token=reply.first_token if reply else None,
+            first_token=result.first_token,
             end=time.time(),
             outcome=REPLY_OUTCOMES.get(reply.finish_reason, "ok") if reply else result.outcome,
             finish_reason=reply.finish_reason if reply else None,

@@ -1,38 +1,37 @@
 """`anthropic/...`: messages through the anthropic SDK, with the stable prefix of a prompt marked for its cache."""
 
-import asyncio
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
-from agents.models import arguments, usage, wire
-from agents.models.base import CallError, Reply, Request
+from agents.models import arguments, exchange, messages, wire
+from agents.models.base import Reply, Request, Sampling
+from benchmark.errors import UserError
 
 HOME = "https://api.anthropic.com"
-BREAKPOINT = {"type": "ephemeral"}
+LEAST_THINKING = 1024
 
 
 @dataclass(frozen=True)
-class Args:
-    base_url: str | None = None
-    """Where the server is; default: ANTHROPIC_BASE_URL, else Anthropic's own."""
+class Args(arguments.Served):
+    """`base_url` defaults to ANTHROPIC_BASE_URL, else Anthropic's own. Your own server may need no key."""
+
     api_key_env: str = "ANTHROPIC_API_KEY"
-    """Name of the environment variable with the key; a server of your own may need none."""
-    timeout_s: float = 600.0
-    """Seconds that one try may take."""
-    temperature: float | None = None
-    max_tokens: int | None = None
-    cache: bool = True
-    """Mark the stable prefix for the provider's cache (5 minutes)."""
+    cache: Literal["5m", "1h", "none"] = "5m"
+    """How long the provider keeps the stable prefix of prompts (system and task); a write for an hour costs more."""
+    thinking_tokens: int | None = None
+    """A budget for thinking, within `max_tokens`. Newer models think as they see fit: steer them with `reasoning_effort`."""
 
 
 class Anthropic:
     free = False
+    endpoint = messages.ENDPOINT
 
     def __init__(self, name: str, args: Mapping[str, Any]):
         self.name = name
         self.args = arguments.read(Args, args, name)
+        check_thinking(self.args)
         self.sampling = arguments.sampling(self.args)
         self.base_url = self.args.base_url or os.environ.get("ANTHROPIC_BASE_URL") or HOME
         self.client: Any = None
@@ -43,23 +42,15 @@ class Anthropic:
         import anthropic
 
         if self.client is None:
-            self.client = self._connect()
-        try:
-            async with asyncio.timeout(self.args.timeout_s):
-                response = await self.client.messages.with_raw_response.create(**self._body(request))
-                content = await response.read()
-        except anthropic.APIStatusError as error:
-            answer = error.response
-            raise wire.failed(answer.status_code, answer.headers, answer.content, self.name, self.args.api_key_env) from None
-        except (anthropic.APIConnectionError, TimeoutError) as error:
-            raise wire.broken(error, self.base_url, self.args.timeout_s, self.args.api_key_env) from None
-        return read(wire.document(content, response.headers), response.headers.get("request-id"))
+            self.client = self.connect()
+        return await exchange.ask(self, messages, anthropic, self.client.messages, request)
 
     async def close(self) -> None:
         if self.client is not None:
             await self.client.close()
 
-    def _connect(self) -> Any:
+    def connect(self) -> Any:
+        """A client of the SDK, which retries nothing."""
         import anthropic
 
         # Proxies are for the world outside; a server on this machine is asked directly.
@@ -67,42 +58,39 @@ class Anthropic:
         key = wire.key(self.args.api_key_env, placeholder="none")
         return anthropic.AsyncAnthropic(api_key=key, base_url=self.base_url, max_retries=0, timeout=self.args.timeout_s, http_client=own)
 
-    def _body(self, request: Request) -> dict[str, Any]:
-        system = [m["content"] for m in request.messages if m["role"] == "system"]
-        turns: list[dict[str, Any]] = [dict(m) for m in request.messages if m["role"] != "system"]
-        # A first message is worth keeping only where others follow it, or where nothing stands before it.
-        if len(turns) > 1 or not system:
-            turns[0]["content"] = [self._block(turns[0]["content"])]
+    def read(self, data: Mapping[str, Any], request_id: str | None = None) -> Reply:
+        """The reply in a message's JSON."""
+        return messages.read(data, request_id)
+
+    def body(self, request: Request) -> dict[str, Any]:
+        """The endpoint's JSON for a request."""
+        args = self.args
+        mark = {"5m": {"type": "ephemeral"}, "1h": {"type": "ephemeral", "ttl": "1h"}}.get(args.cache)
+        system = "\n\n".join(m["content"] for m in request.messages if m["role"] == "system")
+        turns = messages.turns(m for m in request.messages if m["role"] != "system")
+        messages.mark_first(turns, request.stable, mark, alone=not system)
         body: dict[str, Any] = {
             "model": self.name.partition("/")[2],
             "max_tokens": request.sampling.max_tokens,
             "messages": turns,
-            "system": [self._block("\n\n".join(system))] if system else None,
+            "system": [messages.block(system, mark)] if system else None,
             "temperature": request.sampling.temperature,
+            "thinking": {"type": "enabled", "budget_tokens": args.thinking_tokens} if args.thinking_tokens else None,
+            "output_config": {"effort": args.reasoning_effort} if args.reasoning_effort else None,
             "tools": [{"name": t["name"], "description": t["description"], "input_schema": t["parameters"]} for t in request.tools] or None,
         }
         return {name: value for name, value in body.items() if value is not None}
 
-    def _block(self, text: str) -> dict[str, Any]:
-        return {"type": "text", "text": text, **({"cache_control": BREAKPOINT} if self.args.cache else {})}
 
-
-def read(data: Mapping[str, Any], request_id: str | None = None) -> Reply:
-    """The reply in a message's JSON, whatever it lacks."""
-    if data.get("type") == "error":
-        raise CallError("5xx", f"The endpoint answered with an error in place of a reply: {str(data.get('error'))[: wire.MESSAGE_LIMIT]}")
-    blocks = data["content"] if isinstance(data.get("content"), list) else []
-    blocks = [block for block in blocks if isinstance(block, dict)]
-    tokens, source = usage.anthropic(data.get("usage"))
-    tier = usage.part(data, "usage", "service_tier")
-    return Reply(
-        text="".join(b["text"] for b in blocks if b.get("type") == "text" and isinstance(b.get("text"), str)),
-        model=str(data.get("model") or ""),
-        finish_reason=str(data.get("stop_reason") or "stop"),
-        tool_calls=[{"id": b.get("id"), "name": b.get("name"), "arguments": b.get("input")} for b in blocks if b.get("type") == "tool_use"],
-        usage=tokens,
-        usage_raw=data["usage"] if isinstance(data.get("usage"), dict) else None,
-        usage_source=source,
-        request_id=request_id or (str(data["id"]) if data.get("id") else None),
-        tier=str(tier or "standard"),
-    )
+def check_thinking(args: Args) -> None:
+    """Refuses what the provider would refuse at every call."""
+    most = args.max_tokens or Sampling().max_tokens
+    if args.thinking_tokens is None:
+        return
+    if not LEAST_THINKING <= args.thinking_tokens < most:
+        raise UserError(
+            f"model_args.thinking_tokens must be at least {LEAST_THINKING} and below max_tokens ({most}), which it is a part of, "
+            f"not {args.thinking_tokens}."
+        )
+    if args.temperature not in (None, 1):
+        raise UserError("model_args.temperature cannot be set together with thinking_tokens; leave one of them out.")

@@ -2,16 +2,40 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from types import UnionType
-from typing import Any, TypeVar, get_args, get_type_hints
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 from urllib.parse import urlsplit
 
 from benchmark.errors import UserError, unknown
 
 T = TypeVar("T")
 SAMPLING = ("temperature", "max_tokens")
-POSITIVE = ("timeout_s", "max_tokens")
+POSITIVE = ("timeout_s", "max_tokens", "concurrency", "requests_per_minute", "tokens_per_minute")
+
+
+@dataclass(frozen=True)
+class Served:
+    """What every model behind a server takes."""
+
+    base_url: str | None = None
+    """Where the server is."""
+    api_key_env: str | None = None
+    """Name of the environment variable with the key."""
+    timeout_s: float = 600.0
+    """Seconds that one try may take."""
+    temperature: float | None = None
+    max_tokens: int | None = None
+    """Tokens that a reply may have, reasoning included."""
+    reasoning_effort: str | None = None
+    """Passed on as it is."""
+    stream: bool = False
+    """Have replies sent as they are written; `first_token` is then on record."""
+    concurrency: int = 32
+    """Calls in flight at once."""
+    requests_per_minute: int | None = None
+    tokens_per_minute: int | None = None
+    """Of prompts and replies, cached ones included; a call counts with its upper bound until it has ended."""
 
 
 def read(kind: type[T], given: Mapping[str, Any], model: str) -> T:
@@ -48,6 +72,8 @@ def _types(hint: Any) -> tuple[type, ...]:
 
 
 def _fits(value: Any, hint: Any) -> bool:
+    if get_origin(hint) is Literal:
+        return value in get_args(hint)
     types = _types(hint)
     if isinstance(value, bool):
         return bool in types
@@ -55,6 +81,8 @@ def _fits(value: Any, hint: Any) -> bool:
 
 
 def _words(hint: Any) -> str:
+    if get_origin(hint) is Literal:
+        return f"one of {', '.join(get_args(hint))}"
     named = {str: "text", int: "an integer", float: "a number", bool: "true or false", type(None): "null"}
     return " or ".join(named[t] for t in _types(hint))
 

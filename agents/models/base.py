@@ -59,13 +59,16 @@ class Sampling:
 
 @dataclass(frozen=True)
 class Request:
-    messages: tuple[dict[str, str], ...]
-    """`{"role": "system"|"user"|"assistant", "content": text}`."""
+    messages: tuple[dict[str, Any], ...]
+    """`{"role": "system"|"user"|"assistant"|"tool", "content": text}`. An assistant's message may have `tool_calls` and `thinking` as its
+    reply had them; a tool's has the `tool_call_id` that it answers."""
     identity: Identity
     brief: Brief
     sampling: Sampling = Sampling()
     tools: tuple[dict[str, Any], ...] = ()
     """`{"name": ..., "description": ..., "parameters": JSON schema}`, in no provider's wrapping."""
+    stable: int = 0
+    """So many leading characters of the first user's message are the same in all prompts on its task: worth a provider's cache."""
 
     @property
     def sha(self) -> str:
@@ -101,6 +104,8 @@ class Reply:
     finish_reason: str = "stop"
     tool_calls: list[dict[str, Any]] = field(default_factory=list)
     """`{"id": ..., "name": ..., "arguments": object, or the text that was none}`."""
+    thinking: list[dict[str, Any]] = field(default_factory=list)
+    """The provider's own blocks of reasoning, verbatim: it wants them back before the results of the tool calls that they led to."""
     usage: Usage | None = None
     usage_raw: dict[str, Any] | None = None
     """The provider's usage object, verbatim."""
@@ -118,7 +123,8 @@ class CallError(Exception):
     tier = "standard"
 
     def __init__(self, outcome: str, message: str, *, retry_after: float | None = None, usage_raw: dict[str, Any] | None = None,
-                 usage: Usage | None = None, usage_source: str = "unknown", request_id: str | None = None):  # fmt: skip
+                 usage: Usage | None = None, usage_source: str = "unknown", request_id: str | None = None,
+                 first_token: float | None = None):  # fmt: skip
         super().__init__(message)
         self.outcome = outcome
         self.retry_after = retry_after
@@ -126,6 +132,7 @@ class CallError(Exception):
         self.usage = usage
         self.usage_source = usage_source
         self.request_id = request_id
+        self.first_token = first_token
 
 
 OUTCOMES = (

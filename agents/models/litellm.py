@@ -4,16 +4,15 @@ import asyncio
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from agents.models import arguments, usage, wire
+from agents.models import arguments, chat, exchange, wire
 from agents.models.base import CallError, Reply, Request
-from agents.models.openai import read
+from agents.models.usage import part
 from agents.prices import bundled
 from benchmark.errors import UserError
 
@@ -23,18 +22,6 @@ KEYS = {
 }  # fmt: skip
 """Variables of providers that need one key and nothing else; the other providers' are known to litellm alone."""
 SUPPORT = "provider_endpoints_support_backup.json"
-
-
-@dataclass(frozen=True)
-class Args:
-    base_url: str | None = None
-    api_key_env: str | None = None
-    """Name of the environment variable with the key; default: the one that litellm reads for the provider."""
-    timeout_s: float = 600.0
-    """Seconds that one try may take."""
-    temperature: float | None = None
-    max_tokens: int | None = None
-    reasoning_effort: str | None = None
 
 
 class LiteLLM:
@@ -47,7 +34,7 @@ class LiteLLM:
             hint = f" Did you mean '{near[0]}/{name.partition('/')[2]}'?" if near else ""
             raise UserError(f"Unknown model provider {provider!r} in {name!r}.{hint} Providers are litellm's, by their names there.")
         self.name = name
-        self.args = arguments.read(Args, args, name)
+        self.args = arguments.read(arguments.Served, args, name)
         self.sampling = arguments.sampling(self.args)
         self.key_env = self.args.api_key_env or KEYS.get(provider)
         if self.key_env and not wire.key(self.key_env) and not self.args.base_url:
@@ -55,17 +42,19 @@ class LiteLLM:
 
     async def complete(self, request: Request) -> Reply:
         litellm = await asyncio.to_thread(load, self.args.base_url)
+        story = exchange.Story(chat)
         try:
             async with asyncio.timeout(self.args.timeout_s):
                 response = await litellm.acompletion(**self._body(request))
+                if self.args.stream:
+                    async for chunk in response:
+                        story.add(told(chunk))
+                    return story.reply()
         except TimeoutError as error:
-            raise wire.broken(error, self._where, self.args.timeout_s, self.key_env) from None
+            raise story.cut(wire.broken(error, self._where, self.args.timeout_s, self.key_env)) from None
         except litellm.openai.OpenAIError as error:
-            raise self._failure(error) from None
-        data = response.model_dump(mode="json")
-        if not usage.part(data, "usage", "prompt_tokens"):
-            data["usage"] = None  # litellm writes zeros where the provider named no usage.
-        return read(data, response.id)
+            raise story.cut(self._failure(error)) from None
+        return chat.read(told(response), response.id)
 
     async def close(self) -> None:
         return None
@@ -93,7 +82,7 @@ class LiteLLM:
     def _body(self, request: Request) -> dict[str, Any]:
         body: dict[str, Any] = {
             "model": self.name,
-            "messages": list(request.messages),
+            "messages": chat.messages(request.messages),
             "max_tokens": request.sampling.max_tokens,
             "temperature": request.sampling.temperature,
             "seed": request.sampling.seed,
@@ -102,8 +91,17 @@ class LiteLLM:
             "api_base": self.args.base_url,
             "api_key": wire.key(self.key_env, placeholder="none" if self.args.base_url else None) or None,
             "timeout": self.args.timeout_s,
+            **(chat.STREAM if self.args.stream else {}),
         }
         return {**{name: value for name, value in body.items() if value is not None}, "num_retries": 0, "max_retries": 0}
+
+
+def told(answer: Any) -> dict[str, Any]:
+    """litellm's object as JSON. It writes zeros where the provider named no usage, and makes an end up where a stream was cut."""
+    data: dict[str, Any] = answer.model_dump(mode="json")
+    if not part(data, "usage", "prompt_tokens"):
+        data["usage"] = None
+    return data
 
 
 @cache

@@ -28,11 +28,29 @@ def openai(raw: Any) -> tuple[Usage | None, str]:
     write = _first(raw, ("prompt_tokens_details", "cache_write_tokens"), ("prompt_tokens_details", "cache_creation_tokens"))
     hour = _first(raw, ("prompt_tokens_details", "cache_creation_token_details", "ephemeral_1h_input_tokens"))
     reasoning = _first(raw, ("completion_tokens_details", "reasoning_tokens"))
+    return _inclusive(prompt, output, read, write, hour, reasoning)
+
+
+def responses(raw: Any) -> tuple[Usage | None, str]:
+    """The shape of OpenAI's responses API: other names, and sums as in chat completions."""
+    if not isinstance(raw, Mapping):
+        return None, "unknown"
+    read = _first(raw, ("input_tokens_details", "cached_tokens"))
+    write = _first(raw, ("input_tokens_details", "cache_write_tokens"))
+    reasoning = _first(raw, ("output_tokens_details", "reasoning_tokens"))
+    return _inclusive(count(raw.get("input_tokens")), count(raw.get("output_tokens")), read, write, 0, reasoning)
+
+
+def _inclusive(prompt: int | None, output: int | None, read: int, write: int, hour: int, reasoning: int) -> tuple[Usage | None, str]:
+    """Kinds where the prompt's count includes the cache. Parts that exceed their whole are cut to it: a partial usage is never too much."""
     if prompt is None and output is None:
         return None, "unknown"
+    whole, said = prompt or 0, output or 0
     sound = prompt is not None and output is not None and read + write <= prompt and reasoning <= output and hour <= write
-    usage = Usage(max((prompt or 0) - read - write, 0), read, max(write - hour, 0), hour, output or 0, min(reasoning, output or 0))
-    return usage, "provider" if sound else "partial"
+    read = min(read, whole)
+    write = min(write, whole - read)
+    hour = min(hour, write)
+    return Usage(whole - read - write, read, write - hour, hour, said, min(reasoning, said)), "provider" if sound else "partial"
 
 
 def anthropic(raw: Any) -> tuple[Usage | None, str]:

@@ -121,6 +121,11 @@ def unbilled() -> dict[str, Any]:
     return {"usage": Usage(), "usage_source": "provider"}
 
 
+def instead(error: Any) -> str:
+    """The sentence for an error that came with the status of a success."""
+    return f"The endpoint answered with an error in place of a reply: {clean(str(error))[:MESSAGE_LIMIT]}"
+
+
 def redact(message: str, env: str | None) -> str:
     secret = key(env)
     return clean(message.replace(secret, f"[{env}]") if secret else message)

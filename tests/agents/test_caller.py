@@ -30,6 +30,8 @@ def recorder() -> MemoryRecorder:
 
 def caller(server: WireServer, recorder: MemoryRecorder, limits: Limits | None = None, **options: Any) -> Caller:
     args = {"base_url": server.openai_url, "timeout_s": options.pop("timeout_s", 30.0)}
+    if "concurrency" in options:
+        args["concurrency"] = options.pop("concurrency")
     return Caller(make("openai/m", args, no_tasks), recorder, Ledger(limits, PRICES), first_wait_s=0.01, **options)
 
 

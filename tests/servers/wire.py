@@ -4,7 +4,8 @@
         make("openai/any", {"base_url": server.openai_url}, ...)
         make("anthropic/any", {"base_url": server.anthropic_url}, ...)
 
-`server.requests` are the bodies as they came, one per try; `server.bill` the usage of every reply that was charged, delivered or not.
+`server.requests` are the bodies as they came, one per try; `server.bill` the usage of every reply that was charged, delivered or not;
+`server.charges` the same with the number of the try, and whether its usage was told to whoever asked.
 """
 
 import asyncio
@@ -12,12 +13,17 @@ import json
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from agents.models.base import Usage
+from tests.servers.dialects import DIALECTS, Answer, Dialect, answer, anthropic_body, openai_body, sse
 
-Reply = Callable[[dict[str, Any]], str]
+__all__ = ["Answer", "Charge", "Fault", "WireServer", "anthropic_body", "in_turn", "openai_body", "prompts", "words"]
+
+Reply = Callable[[dict[str, Any]], str | Answer]
 REASONS = {200: "OK", 400: "Bad Request", 401: "Unauthorized", 404: "Not Found", 429: "Too Many Requests", 500: "Internal Server Error"}
+UNTOLD = ("reset", "truncate", "stall", "blank", "html", "raw", "usage")
+"""Faults whose replies are charged without their true usage being told."""
 
 
 @dataclass(frozen=True)
@@ -25,8 +31,9 @@ class Fault:
     """What goes wrong with one try.
 
     `status` answers with `status` and `message`; `hang` never answers; `reset` cuts the connection after billing; `drop` before;
-    `truncate` sends half of the body; `garbage` sends bytes that are no UTF-8 within the text; `blank` sends no body; `html` a web page;
-    `raw` sends `body` as it is; `usage` sends the usage object `body` instead of the true one.
+    `truncate` sends half of the body, or of a stream's events; `stall` the same, and then nothing more; `garbage` sends bytes that are no
+    UTF-8 within the text; `blank` sends no body; `html` a web page; `raw` sends `body` as it is; `usage` sends the usage object `body`
+    instead of the true one; `twin` answers under the ids of the server's first try.
     """
 
     kind: str
@@ -37,6 +44,13 @@ class Fault:
     body: Any = None
 
 
+class Charge(NamedTuple):
+    number: int
+    """Of the try, from 0."""
+    usage: Usage
+    told: bool
+
+
 def in_turn(*faults: Fault | None) -> Callable[[int, dict[str, Any]], Fault | None]:
     """The first tries fail as listed (None: they do not), the others do not."""
     return lambda number, request: faults[number] if number < len(faults) else None
@@ -44,7 +58,8 @@ def in_turn(*faults: Fault | None) -> Callable[[int, dict[str, Any]], Fault | No
 
 def words(request: dict[str, Any], text: str) -> Usage:
     """Usage by counting words: a stand-in for a tokeniser that never exceeds a byte count."""
-    prompt = json.dumps([request.get("system"), request["messages"]]).count(" ") + 1
+    asked = [request.get("system"), request.get("instructions"), request.get("messages"), request.get("input")]
+    prompt = sum(json.dumps(part).count(" ") for part in asked if part) + 1
     return Usage(input=prompt, output=len(text.split()) + 1)
 
 
@@ -62,7 +77,7 @@ class WireServer:
         self.delay_s = delay_s
         self.requests: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
-        self.bill: list[Usage] = []
+        self.charges: list[Charge] = []
         self.peak = 0
         """The most requests that were in the server at once."""
         self._inside = 0
@@ -86,6 +101,10 @@ class WireServer:
     @property
     def anthropic_url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def bill(self) -> list[Usage]:
+        return [charge.usage for charge in self.charges]
 
     @property
     def billed(self) -> Usage:
@@ -133,77 +152,54 @@ class WireServer:
             raise ConnectionResetError
         if fault.kind == "status":
             error = {"error": {"type": fault.code or "injected", "code": fault.code or None, "message": fault.message}}
-            return await self._send(writer, fault.status, json.dumps(error).encode(), fault.headers)
-        if path not in ("/v1/chat/completions", "/v1/messages"):
-            return await self._send(writer, 404, b'{"error": {"message": "no such path"}}')
-        text = self.reply(request)
-        usage = self.usage(request, text)
-        self.bill.append(usage)
+            return await self._send(writer, fault.status, [json.dumps(error).encode()], fault.headers)
+        if path not in DIALECTS:
+            return await self._send(writer, 404, [b'{"error": {"message": "no such path"}}'], {})
+        said = answer(self.reply(request))
+        usage = self.usage(request, said.text)
+        self.charges.append(Charge(number, usage, fault.kind not in UNTOLD))
         if fault.kind == "reset":
             raise ConnectionResetError
-        shape = openai_body if path == "/v1/chat/completions" else anthropic_body
-        body = encode(shape(request, text, usage, f"id-{number}"), fault)
-        page = {"content-type": "text/html"} if fault.kind == "html" else {}
-        await self._send(writer, 200, body, page, cut=fault.kind == "truncate")
+        dialect, shown = DIALECTS[path], 0 if fault.kind == "twin" else number
+        body = dialect.body(request, said, usage, f"id-{shown}")
+        parts = encode(dialect, body, fault, bool(request.get("stream")))
+        kind = {"html": "text/html", "blank": "application/json"}.get(fault.kind) or ("text/event-stream" if len(parts) > 1 else "")
+        extra = {dialect.request_id: f"req-{shown + 1}", **({"content-type": kind} if kind else {})}
+        await self._send(writer, 200, parts, extra, fault.kind)
         return None
 
-    async def _send(
-        self, writer: asyncio.StreamWriter, status: int, body: bytes, extra: dict[str, str] | None = None, cut: bool = False
-    ) -> None:
-        headers = {
-            "content-type": "application/json",
-            "content-length": str(len(body)),
-            "x-request-id": f"req-{len(self.requests)}",
-            **(extra or {}),
-        }
+    async def _send(self, writer: asyncio.StreamWriter, status: int, parts: list[bytes], extra: dict[str, str], fault: str = "") -> None:
+        size = {"content-length": str(len(parts[0]))} if len(parts) == 1 else {"transfer-encoding": "chunked"}
+        headers = {"content-type": "application/json", "x-request-id": f"req-{len(self.requests)}", **size, **extra}
         lines = [f"HTTP/1.1 {status} {REASONS.get(status, 'Status')}", *(f"{name}: {value}" for name, value in headers.items())]
-        writer.write("\r\n".join(lines).encode() + b"\r\n\r\n" + (body[: len(body) // 2] if cut else body))
+        cut = fault in ("truncate", "stall")
+        if len(parts) == 1:
+            data = parts[0][: len(parts[0]) // 2] if cut else parts[0]
+        else:
+            kept = parts[: len(parts) // 2] if cut else [*parts, b""]
+            data = b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in kept)
+        writer.write("\r\n".join(lines).encode() + b"\r\n\r\n" + data)
         await writer.drain()
+        if fault == "stall":
+            await asyncio.sleep(3600)
         if cut:
             raise ConnectionResetError
 
 
-def encode(data: dict[str, Any], fault: Fault) -> bytes:
+def encode(dialect: Dialect, body: dict[str, Any], fault: Fault, stream: bool) -> list[bytes]:
+    """A body of one piece, or the events of a stream."""
     if fault.kind == "usage":
-        data["usage"] = fault.body
+        body["usage"] = fault.body
     if fault.kind in ("blank", "html", "raw"):
-        return {"blank": b"", "html": b"<html>hello</html>", "raw": fault.body}[fault.kind]
-    body = json.dumps(data).encode()
-    return body.replace(b"GARBAGE", b"\xff\xfe\x80") if fault.kind == "garbage" else body
-
-
-def openai_body(request: dict[str, Any], text: str, usage: Usage, ident: str) -> dict[str, Any]:
-    prompt = usage.total - usage.output
-    written = usage.cache_write_5m + usage.cache_write_1h
-    return {
-        "id": ident, "object": "chat.completion", "created": 0, "model": request["model"] + "-served", "service_tier": "default",
-        "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}],
-        "usage": {
-            "prompt_tokens": prompt, "completion_tokens": usage.output, "total_tokens": usage.total,
-            "prompt_tokens_details": {"cached_tokens": usage.cache_read, "cache_write_tokens": written},
-            "completion_tokens_details": {"reasoning_tokens": usage.reasoning},
-        },
-    }  # fmt: skip
-
-
-def anthropic_body(request: dict[str, Any], text: str, usage: Usage, ident: str) -> dict[str, Any]:
-    return {
-        "id": ident, "type": "message", "role": "assistant", "model": request["model"] + "-served",
-        "stop_reason": "end_turn", "stop_sequence": None,
-        "content": [{"type": "text", "text": text}],
-        "usage": {
-            "input_tokens": usage.input, "output_tokens": usage.output,
-            "cache_read_input_tokens": usage.cache_read, "cache_creation_input_tokens": usage.cache_write_5m + usage.cache_write_1h,
-            "cache_creation": {"ephemeral_5m_input_tokens": usage.cache_write_5m, "ephemeral_1h_input_tokens": usage.cache_write_1h},
-            "output_tokens_details": {"thinking_tokens": usage.reasoning}, "service_tier": "standard",
-        },
-    }  # fmt: skip
+        return [{"blank": b"", "html": b"<html>hello</html>", "raw": fault.body}[fault.kind]]
+    parts = sse(dialect.events(body), done=dialect is DIALECTS["/v1/chat/completions"]) if stream else [json.dumps(body).encode()]
+    return [part.replace(b"GARBAGE", b"\xff\xfe\x80") for part in parts] if fault.kind == "garbage" else parts
 
 
 def prompts(requests: Iterable[dict[str, Any]]) -> list[str]:
-    """The last message of each request, as text, in either dialect."""
+    """The last message of each request, as text, in any dialect."""
     texts = []
     for request in requests:
-        content = request["messages"][-1]["content"]
+        content = (request.get("messages") or request["input"])[-1]["content"]
         texts.append(content if isinstance(content, str) else "".join(part.get("text", "") for part in content))
     return texts

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.models import make
-from agents.models.anthropic import read
+from agents.models.messages import read
 from agents.models.base import Request, Usage
 from tests.agents.memory import TOOL, no_tasks, request
 from tests.agents.strange import NAMES, SHAPED
@@ -44,7 +44,7 @@ async def test_first_message_is_marked_where_others_follow() -> None:
 
 
 async def test_cache_can_be_turned_off() -> None:
-    assert "cache_control" not in json.dumps(await sent(request(), cache=False))
+    assert "cache_control" not in json.dumps(await sent(request(), cache="none"))
 
 
 async def test_tools_are_sent_in_the_dialect() -> None:
@@ -57,7 +57,7 @@ async def test_reply_names_the_served_model_and_both_cache_lifetimes() -> None:
         model = make("anthropic/m", {"base_url": server.anthropic_url}, no_tasks)
         reply = await model.complete(request())
         await model.close()
-    assert (reply.model, reply.request_id, reply.tier, reply.finish_reason) == ("m-served", "id-0", "standard", "end_turn")
+    assert (reply.model, reply.request_id, reply.tier, reply.finish_reason) == ("m-served", "req-1", "standard", "end_turn")
     assert reply.usage == Usage(100, 40, 7, 9, 30, 20)
 
 

@@ -60,7 +60,7 @@ def test_key_in_place_of_its_name_is_not_repeated() -> None:
     ("args", "words"),
     [
         ({"base_ulr": "x"}, "Did you mean 'base_url'?"),
-        ({"flaws": 0.5}, "Choose one of: api_key_env, base_url"),
+        ({"flaws": 0.5}, "Choose one of: api, api_key_env, base_url"),
         ({"timeout_s": "long"}, "timeout_s must be a number"),
         ({"timeout_s": 0}, "timeout_s must be positive"),
         ({"timeout_s": True}, "timeout_s must be a number"),

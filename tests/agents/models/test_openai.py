@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agents.models import make
 from agents.models.base import CallError, Sampling, Usage
-from agents.models.openai import read
+from agents.models.chat import read
 from tests.agents.memory import TOOL, no_tasks, request
 from tests.agents.strange import NAMES, SHAPED
 from tests.servers.wire import WireServer
