@@ -22,10 +22,10 @@ class Listed:
     category: str
 
 
-def text_of(path: Path, remedy: str) -> str:
-    """A file's text. `remedy` follows where there is none."""
+def text_of(path: Path, remedy: str, named: str = "") -> str:
+    """A file's text. `remedy` follows where there is none under the path, or as it was `named`."""
     if not path.is_file():
-        raise UserError(f"There is no file {str(path)!r}: {remedy}")
+        raise UserError(f"There is no file {(named or str(path))!r}: {remedy}")
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:

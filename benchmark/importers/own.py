@@ -26,7 +26,7 @@ def read(named: str, function: str, args: Mapping[str, Any]) -> Origin:
     """Raises `UserError` for what the text shows to be wrong."""
     options.known(args, OPTIONS)
     path = Path(named)
-    text = text_of(path, f"name your own operator as ./file.py:function, relative to {Path.cwd()}.")
+    text = text_of(path, f"name your own operator as ./file.py:function, relative to {Path.cwd()}.", named)
     tree = parsed(text, named)
     defined = functions(tree)
     if function not in defined:
