@@ -98,7 +98,7 @@ class TrajectoryRecord:
     """Attempt id."""
     kernel_sha: str | None
     end_reason: str
-    """`solved`, `rounds`, `budget`, `stagnation`, `declined`, `limit`, `error` or `interrupted`."""
+    """`solved`, `rounds`, `budget`, `stagnation`, `declined`, `limit`, `error`, `interrupted` or `waiting` (for a batch)."""
     error: str | None = None
     totals: dict[str, Any] = field(default_factory=dict)
 

@@ -40,9 +40,9 @@ def row(store: RunStore, trajectory: str, task: str) -> tuple[list[str], str | N
 
 
 def verdict(ended: dict[str, Any], attempts: list[dict[str, Any]], best: dict[str, Any] | None) -> str:
-    """`pass`, or the end reason with the last verdict that there was."""
+    """`pass`, or the end reason with the last verdict that there was; both while a run waits for a batch."""
     if best:
-        return "pass"
+        return "pass (waiting)" if ended["end_reason"] == "waiting" else "pass"
     last = max(attempts, key=lambda a: a["attempt"], default=None)
     return f"{last['verdict']} ({ended['end_reason']})" if last else ended["end_reason"]
 

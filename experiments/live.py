@@ -58,7 +58,8 @@ class Progress:
             self.attempt(key, fields)
         elif name == "trajectory":
             self.rows.pop(key, None)
-            self.ended[key] = fields
+            if fields["end_reason"] != "waiting":
+                self.ended[key] = fields
         if key in self.rows:
             self.rows[key].round = max(self.rows[key].round, fields.get("round") or 0)
             self.rows[key].doing = doing(name, fields) or self.rows[key].doing
@@ -171,6 +172,8 @@ class PlainView:
             speedup = f" {fields['speedup']:.2f}x" if fields["speedup"] is not None else ""
             error = f": {fields['error']}" if fields["error"] else ""
             self.say(f"{row.label} {fields['attempt']} {fields['role']} {fields['verdict']}{speedup}{error}"[:240])
+        elif name == "trajectory" and fields["end_reason"] == "waiting":
+            self.say(f"{row.label} waits for a batch | {self.progress.summary()}")
         elif name == "trajectory":
             verdict = "solved" if fields["champion"] else "not solved"
             error = f": {fields['error'].strip().splitlines()[-1]}"[:240] if fields["error"] else ""

@@ -7,16 +7,21 @@ import signal
 import sys
 import traceback
 from collections import deque
+from collections.abc import Coroutine, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from agents.caller import Caller
 from agents.ledger import Ledger
-from agents.models.base import OUTAGES, RETRIABLE
+from agents.models.base import OUTAGES, RETRIABLE, Identity, Reply
+from agents.models.batch import Batch
+from agents.models.batches.base import TIER
+from agents.parking import Lot
 from benchmark.console import show
 from benchmark.errors import UserError
 from benchmark.task import Task
-from experiments import closing, environment, live
+from experiments import batches, closing, environment, live
 from experiments.analysis import covered
 from experiments.books import Share
 from experiments.config import Collected
@@ -26,11 +31,11 @@ from experiments.runs import trajectory_id
 from experiments.store import RunStore, call_event, call_record
 from scaffolds import trajectory
 from scaffolds.context import Context
-from tools.executor.local import LocalExecutor
+from tools.executor import Executor
 
 FINAL = frozenset({"solved", "rounds", "stagnation", "declined", "limit"})
 """End reasons after which a resumed run has nothing left to do; the others go on from the journal."""
-FAILED, NO_VERDICT, INTERRUPTED = 1, 4, 130
+FAILED, NO_VERDICT, WAITING, INTERRUPTED = 1, 4, 75, 130
 PATIENCE = 4
 """Calls in a row that may fail, after all their tries, before the run stops by itself; the very first one stops it at once."""
 
@@ -44,6 +49,10 @@ class Job:
     ledger: Ledger
     caller: Caller
     machine: Machine
+    lot: Lot | None = None
+    """Where calls wait for a batch, with `model=batch`."""
+    under_way: set[str] = field(default_factory=set)
+    """Trajectories."""
 
     @classmethod
     def open(cls, plan: Plan, purse: Ledger, machine: Machine) -> "Job":
@@ -54,9 +63,18 @@ class Job:
             store = RunStore.create(plan.path, plan.yaml(), described, purse.prices.to_dict())
         ledger = Share(purse)
         ended = [e["resources"].get("gpu_s", 0.0) for e in store.evaluations.values() if e["candidate_sha"]]
-        ran = covered((record["start"], record["end"]) for record in (*store.calls, *store.trajectories.values()))
+        worked = [*(call for call in store.calls if call["tier"] != TIER), *store.trajectories.values()]
+        ran = covered((record["start"], record["end"]) for record in worked)
         ledger.restore([call_record(c) for c in store.calls], ended, ran)
-        return cls(plan, store, ledger, Caller(plan.model, store, ledger), machine)
+        job = cls(plan, store, ledger, Caller(plan.model, store, ledger), machine)
+        if isinstance(plan.model, Batch):
+            job.lot = job.caller.lot = Lot(plan.path, plan.model, job.caller)
+        return job
+
+    def close(self) -> None:
+        if self.lot:
+            self.lot.close()
+        self.store.close()
 
     def key(self, task: Task, seed: int) -> str:
         return trajectory_id(task.id, seed)
@@ -65,7 +83,17 @@ class Job:
         """Trajectories that are not over yet."""
         return [(t, s) for t, s in self.plan.trajectories if self.store.trajectories.get(self.key(t, s), {}).get("end_reason") not in FINAL]
 
-    def context(self, task: Task, seed: int, executor: LocalExecutor) -> Context:
+    @property
+    def waits(self) -> bool:
+        """Whether nothing can be done before a batch is answered."""
+        return self.lot is not None and bool(self.lot.waiting) and not self.lot.news
+
+    def parse(self, executor: Executor, identity: Identity, reply: Reply) -> str:
+        """How a reply reads that nobody is waiting for yet."""
+        task, seed = next((t, s) for t, s in self.plan.trajectories if self.key(t, s) == identity.trajectory)
+        return self.context(task, seed, executor).read(identity.role, identity, reply).parse
+
+    def context(self, task: Task, seed: int, executor: Executor) -> Context:
         key = self.key(task, seed)
         return Context(
             task=task, trajectory=key, scaffold=self.plan.name, model_name=self.plan.model.name, seed=seed, caller=self.caller,
@@ -80,6 +108,8 @@ class Runner:
     view: live.View
     queue: deque[tuple[Job, Task, int]] = field(default_factory=deque)
     workers: set["asyncio.Task[None]"] = field(default_factory=set)
+    watches: set["asyncio.Task[None]"] = field(default_factory=set)
+    """What hands batches in."""
     fault: BaseException | None = None
     """The first thing that ended the run before its time."""
     crashes: list[str] = field(default_factory=list)
@@ -94,31 +124,64 @@ class Runner:
         loop = asyncio.get_running_loop()
         for signum in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(signum, self.interrupt)
-        self.queue.extend((job, task, seed) for job in self.jobs for task, seed in job.left())
-        machine = self.jobs[0].machine
-        executor = machine.executor()
+        executor = self.jobs[0].machine.executor()
         try:
-            self.workers = {asyncio.create_task(self.work(executor)) for _ in range(min(machine.concurrency, len(self.queue)))}
-            await asyncio.gather(*self.workers, return_exceptions=True)
+            await self.all(self.collect(job, job.lot, executor) for job in self.jobs if job.lot)
+            if not (self.fault or self.interrupted):
+                await self.go(executor)
         finally:
             await asyncio.gather(*(job.caller.close() for job in self.jobs))
             await executor.close()
         return self.outcome()
 
-    async def work(self, executor: LocalExecutor) -> None:
+    async def all(self, work: Iterable[Coroutine[Any, Any, None]]) -> None:
+        """Does all of it, or as much as there is time for until the run is stopped."""
+        self.workers = {asyncio.create_task(part) for part in work}
+        await asyncio.gather(*self.workers, return_exceptions=True)
+
+    async def collect(self, job: Job, lot: Lot, executor: Executor) -> None:
+        try:
+            await lot.collect(partial(job.parse, executor))
+        except UserError as error:
+            self.stop(error)
+
+    async def go(self, executor: Executor) -> None:
+        """Live trajectories take turns. Those that wait for a batch are all under way at once, so that the batch is whole."""
+        self.queue.extend((job, task, seed) for job in self.jobs if not job.lot for task, seed in job.left())
+        turns = [self.work(executor) for _ in range(min(self.jobs[0].machine.concurrency, len(self.queue)))]
+        parked = []
+        for job in self.jobs:
+            if job.lot and not job.waits:
+                counted, left = batches.Counted(executor), job.left()
+                job.under_way = {job.key(task, seed) for task, seed in left}
+                parked += [self.play(job, task, seed, counted) for task, seed in left]
+                self.watches.add(asyncio.create_task(self.hand_in(job, job.lot, counted)))
+        await self.all([*turns, *parked])
+        await asyncio.gather(*self.watches)
+
+    async def work(self, executor: Executor) -> None:
         """Takes trajectories from the queue until it is empty or the run is stopped."""
         while self.queue:
-            job, task, seed = self.queue.popleft()
-            try:
-                record = await trajectory.run(job.plan.name, job.plan.scaffold, job.context(task, seed, executor))
-            except UserError as error:
-                self.stop(error)
-            except asyncio.CancelledError:
-                raise
-            except Exception as error:
-                self.crashes.append("".join(traceback.format_exception(error)))
-            else:
-                self.stalled += [record.error or "A scaffold gave up without a reason."] if record.end_reason == "error" else []
+            await self.play(*self.queue.popleft(), executor)
+
+    async def play(self, job: Job, task: Task, seed: int, executor: Executor) -> None:
+        try:
+            record = await trajectory.run(job.plan.name, job.plan.scaffold, job.context(task, seed, executor))
+        except UserError as error:
+            self.stop(error)
+        except Exception as error:
+            self.crashes.append("".join(traceback.format_exception(error)))
+        else:
+            self.stalled += [record.error or "A scaffold gave up without a reason."] if record.end_reason == "error" else []
+        finally:
+            job.under_way.discard(job.key(task, seed))
+
+    async def hand_in(self, job: Job, lot: Lot, executor: batches.Counted) -> None:
+        """Not among the workers: what is being handed in when the run is stopped is on record first."""
+        try:
+            await batches.hand_in(lot, job.under_way, executor)
+        except UserError as error:
+            self.stop(error)
 
     def hear(self, job: Job, name: str, fields: dict[str, Any]) -> None:
         """Listens to a run's events: tells the view, and stops the run when nobody answers."""
@@ -180,7 +243,9 @@ class Runner:
             raise faults[0]
         for why in dict.fromkeys([*self.crashes, *self.stalled]):
             print(why, file=sys.stderr)
-        return INTERRUPTED if self.interrupted else FAILED if self.crashes else NO_VERDICT if self.stalled else 0
+        if self.interrupted or self.crashes:
+            return INTERRUPTED if self.interrupted else FAILED
+        return WAITING if any(job.lot and job.lot.open for job in self.jobs) else NO_VERDICT if self.stalled else 0
 
 
 def run(collected: list[Collected]) -> int:
@@ -202,11 +267,13 @@ def run(collected: list[Collected]) -> int:
     finally:
         for job in jobs:
             farewell(job)
-            job.store.close()
+            job.close()
 
 
 def farewell(job: Job) -> None:
     asked = [(job.key(task, seed), task.id, seed) for task, seed in job.plan.trajectories]
     show("\n".join(closing.lines(job.store, asked)))
-    if job.left():
+    if job.lot and job.lot.open:
+        show(batches.sentence(job.lot, job.store.path, job.plan.name, job.plan.scaffold))
+    elif job.left():
         show(f"Not over: continue with python -m experiments.run resume={job.store.path}")

@@ -40,6 +40,11 @@ class Config:
     noise: float = 0.02
     """Relative gain of the best speedup below which a round counts as without one."""
 
+    @property
+    def batches(self) -> int:
+        """What a run needs at most with `model=batch`: authors and reflectors in turn, and nothing to reflect on after the last round."""
+        return 2 * self.rounds - 1
+
     def __post_init__(self) -> None:
         at_least(self, 1, "rounds", "descendants", "ancestors", "patience")
         at_least(self, 0, "debug", "lessons", "noise")

@@ -21,6 +21,11 @@ class Config:
     samples: int = 1
     """Independent candidates per task; the best one is the champion."""
 
+    @property
+    def batches(self) -> int:
+        """What a run needs with `model=batch`: all samples are asked for at once."""
+        return 1
+
     def __post_init__(self) -> None:
         at_least(self, 1, "samples")
 

@@ -6,6 +6,7 @@ import traceback
 from dataclasses import asdict
 from typing import Any
 
+from agents.caller import Parked
 from agents.ledger import BudgetExhausted
 from agents.recorder import TrajectoryRecord
 from benchmark.errors import UserError
@@ -31,6 +32,8 @@ async def run(name: str, config: Any, context: Context) -> TrajectoryRecord:
     except asyncio.CancelledError:
         context.recorder.write_trajectory(record(context, start, "interrupted", None))
         raise
+    except Parked:
+        end_reason, error = "waiting", None
     except Outage as outage:
         end_reason, error = "error", str(outage)
     except Exception:

@@ -11,7 +11,12 @@ if TYPE_CHECKING:
     from benchmark.task import Task
 
 EMBEDDED = ("templates",)
-FORMS = "templates (embedded, needs no key), openai/NAME, anthropic/NAME, or PROVIDER/NAME for any provider of litellm"
+PLAIN = (*EMBEDDED, "batch")
+"""Names that stand alone."""
+FORMS = (
+    "templates (embedded, needs no key), openai/NAME, anthropic/NAME, PROVIDER/NAME for any provider of litellm, "
+    "or batch with model_args.of=openai/NAME, anthropic/NAME or file"
+)
 
 
 def make(name: str, args: Mapping[str, Any], tasks: "Callable[[str], Task]") -> Model:
@@ -21,9 +26,13 @@ def make(name: str, args: Mapping[str, Any], tasks: "Callable[[str], Task]") -> 
         from agents.models.templates import Templates
 
         return Templates(dict(args), tasks)
+    if name == "batch":
+        from agents.models.batch import Batch
+
+        return Batch(args)
     if not slash or not provider or not model:
-        near = get_close_matches(provider, [*EMBEDDED, "openai", "anthropic"], n=1)
-        hint = f" Did you mean {near[0] + ('' if near[0] in EMBEDDED else '/' + (model or 'NAME'))!r}?" if near else ""
+        near = get_close_matches(provider, [*PLAIN, "openai", "anthropic"], n=1)
+        hint = f" Did you mean {near[0] + ('' if near[0] in PLAIN else '/' + (model or 'NAME'))!r}?" if near else ""
         raise UserError(f"Unknown model {name!r}.{hint} Valid forms: {FORMS}.")
     if provider == "openai":
         from agents.models.openai import OpenAI
