@@ -76,7 +76,7 @@ def test_an_honest_file_is_judged_by_what_it_says(own: Find, evaluate_task: Call
 @pytest.mark.parametrize(
     ("harm", "says"),
     [
-        ("os._exit(0)", "the reference's process ended"),
+        pytest.param("os._exit(0)", "the reference's process ended", marks=pytest.mark.slow),
         ("raise ValueError('not today')", "the reference fails: ValueError: not today"),
         pytest.param("while True: pass", "the reference gave no answer in time", marks=pytest.mark.slow),
     ],

@@ -143,6 +143,7 @@ def test_a_class_gets_the_references_tensors_by_name(problem: Find, evaluate_tas
     assert found.verdict == "pass", found.error
 
 
+@pytest.mark.slow
 def test_a_function_is_taken_as_well(problem: Find, evaluate_task: Callable[..., Evaluation]) -> None:
     found = evaluate_task(FUNCTION, problem())
     assert found.verdict == "pass", found.error
@@ -204,6 +205,7 @@ class Folded(nn.Linear):
 """
 
 
+@pytest.mark.slow
 def test_what_torch_computes_as_a_class_is_given_its_tensors_is_seen(problem: Find, evaluate_task: Callable[..., Evaluation]) -> None:
     eager = CLASS.replace("class ModelNew", FOLDED + "class ModelNew").replace("nn.Linear(width, out), shift", "Folded(width, out), shift")
     eager = eager.replace("run(x, self.linear.weight", "run(x, self.linear.folded")
