@@ -61,23 +61,37 @@ class Row:
     """Factor on all rates in the provider's batch tier."""
     long_above: int | None = None
     long: Rates | None = None
+    date: str | None = None
+    """When the prices were as they stand here; None where only the source's revision is known."""
 
     def cost(self, usage: Usage, tier: str = "standard") -> float | None:
         factor = {"standard": 1.0, "batch": self.batch}.get(tier)
-        cost = self._at(usage.total - usage.output).cost(usage)
+        cost = self.at(usage.total - usage.output).cost(usage)
         return None if factor is None or cost is None else cost * factor
 
+    def parts(self, usage: Usage, tier: str = "standard") -> dict[str, float | None]:
+        """The cost by kind; what is added up in `cost`."""
+        factor = {"standard": 1.0, "batch": self.batch}.get(tier)
+        rates = self.at(usage.total - usage.output)
+        costs = {kind: rates.cost(Usage(**{kind: getattr(usage, kind)})) for kind in KINDS}
+        return {kind: None if cost is None or factor is None else cost * factor for kind, cost in costs.items()}
+
     def upper(self, prompt: int, output: int, tier: str = "standard") -> float | None:
-        """Upper bound in USD of a call with at most so many tokens. A batch whose factor is unknown costs no more than the standard."""
+        """Upper bound in USD of a call with at most so many tokens. A batch whose factor is unknown costs no more than the standard;
+        what any other tier costs is unknown."""
+        if tier not in ("standard", "batch"):
+            return None
         factor = self.batch if tier == "batch" and self.batch is not None else 1.0
-        bounds = [self.rates.upper(prompt, output), self._at(prompt).upper(prompt, output)]
+        bounds = [self.rates.upper(prompt, output), self.at(prompt).upper(prompt, output)]
         return None if None in bounds else factor * max(bound for bound in bounds if bound is not None)
 
-    def _at(self, prompt: int) -> Rates:
+    def at(self, prompt: int) -> Rates:
+        """What holds for a call whose prompt has so many tokens, cached ones included."""
         return self.long if self.long is not None and self.long_above is not None and prompt > self.long_above else self.rates
 
 
 FREE = Row("free", "embedded or replayed", Rates(0.0, 0.0, 0.0, 0.0, 0.0), batch=1.0)
+"""Of models that nobody is charged for, whatever is unknown of their usage."""
 
 
 class Prices:
@@ -110,26 +124,74 @@ class Prices:
         if model in self.overrides:
             return self.overrides[model]
         if model in self.pinned["models"]:
-            return _row(model, self.pinned["models"][model])
+            return _row(model, {"date": self.pinned["date"], **self.pinned["models"][model]})
         return _bundled(model)
+
+
+def stored(document: Mapping[str, Any]) -> dict[str, Row]:
+    """The rows of a run's `prices.json`, by model."""
+    return {model: _stored(row) for model, row in document.get("models", {}).items()}
+
+
+def table(path: Path) -> dict[str, Row]:
+    """Rows by model from a file of the user's, JSON or YAML: a table like the pinned one, a run's `prices.json`, or a config's `prices`."""
+    from omegaconf import OmegaConf
+
+    try:
+        document: Any = OmegaConf.to_container(OmegaConf.load(path))
+    except Exception as error:  # Whatever a parser says of a file that is none.
+        raise UserError(f"The price table {path} cannot be read: {str(error).splitlines()[0]}.") from error
+    document = document if isinstance(document, Mapping) else {}
+    entries = document.get("models", document.get("prices", document))
+    if not isinstance(entries, Mapping) or not entries:
+        raise UserError(f"{path} has no prices: it must map models (provider/name) to input and output in USD per million tokens.")
+    return {str(name): _given(str(name), entry, str(path), "models" in document) for name, entry in entries.items()}
+
+
+def _given(name: str, entry: Any, source: str, whole: bool) -> Row:
+    """`whole`: kinds that are not given are unknown; else they are as in the run's config."""
+    if isinstance(entry, Mapping) and "rates" in entry:
+        return _stored(entry)
+    if not whole:
+        return _override(name, entry, source)
+    _check(name, {key: value for key, value in entry.items() if key not in ("source", "date")} if isinstance(entry, Mapping) else entry)
+    return _row(name, {"source": source, **entry})
+
+
+def _stored(row: Mapping[str, Any]) -> Row:
+    return Row(**{**row, "rates": Rates(**row["rates"]), "long": Rates(**row["long"]) if row["long"] else None})
 
 
 def _row(name: str, entry: Mapping[str, Any]) -> Row:
     rates = Rates(**{kind: entry.get(kind) for kind in KINDS})
     long = entry.get("long")
     return Row(name, entry["source"], rates, entry.get("batch"), long["above"] if long else None,
-               Rates(**{kind: long.get(kind) for kind in KINDS}) if long else None)  # fmt: skip
+               Rates(**{kind: long.get(kind) for kind in KINDS}) if long else None, entry.get("date"))  # fmt: skip
 
 
-def _override(name: str, entry: Any) -> Row:
-    valid = {*KINDS, "batch"}
-    if not isinstance(entry, Mapping) or not set(entry) <= valid or not {"input", "output"} <= set(entry):
-        raise UserError(f"prices.{name!r} must give input and output, and may give {', '.join(sorted(valid - {'input', 'output'}))}.")
+def _override(name: str, entry: Any, source: str = "the run's config") -> Row:
+    """Kinds of input that are not given cost as much as input."""
+    _check(name, entry)
+    long = {"long": _inputs(entry["long"])} if "long" in entry else {}
+    return _row(f"config:{name}", {**_inputs(entry), **long, "source": source})
+
+
+def _inputs(entry: Mapping[str, Any]) -> dict[str, Any]:
+    return {"cache_read": entry["input"], "cache_write_5m": entry["input"], "cache_write_1h": entry["input"], **entry}
+
+
+def _check(name: str, entry: Any, others: tuple[str, ...] = ("batch", "long")) -> None:
+    """Raises UserError where an entry that a user wrote is none."""
+    optional = sorted({*KINDS, *others} - {"input", "output"})
+    if not isinstance(entry, Mapping) or not {"input", "output"} <= set(entry) <= {"input", "output", *optional}:
+        raise UserError(f"prices.{name!r} must give input and output, and may give {', '.join(optional)}.")
     for key, value in entry.items():
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+        if key == "long":
+            _check(f"{name}.long", value, ("above",))
+        elif isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
             raise UserError(f"prices.{name!r}.{key} must be a number that is not negative (USD per million tokens), not {value!r}.")
-    rates = {"cache_read": entry["input"], "cache_write_5m": entry["input"], "cache_write_1h": entry["input"], **entry}
-    return _row(f"config:{name}", {**rates, "source": "the run's config"})
+    if others == ("above",) and "above" not in entry:
+        raise UserError(f"prices.{name!r} must say above how many prompt tokens it holds (above: 200000).")
 
 
 @cache

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.models.base import Usage
-from agents.prices import FREE, KINDS, Prices, Rates, Row, bundled, convert
+from agents.prices import FREE, KINDS, Prices, Rates, Row, bundled, convert, stored, table
 from benchmark.errors import UserError
 
 TOKENS = st.integers(0, 10**7)
@@ -45,6 +46,22 @@ def test_unknown_price_is_none_and_never_zero() -> None:
     assert Row("r", "s", Rates(1.0, output=1.0)).cost(Usage(input=1), "batch") is None
 
 
+def test_a_tier_that_has_no_price_is_bounded_by_nothing() -> None:
+    row = Row("r", "s", Rates(1.0, output=1.0))
+    assert row.cost(Usage(input=1), "priority") is None
+    assert row.upper(1, 1, "priority") is None
+    assert row.upper(10**6, 0, "batch") == 1.0
+
+
+def test_pinned_prices_have_a_date_and_a_source_each() -> None:
+    prices = Prices.load()
+    for name, entry in prices.pinned["models"].items():
+        row = prices.row(name)
+        assert row is not None
+        assert row.date == entry["date"]
+        assert row.source
+
+
 def test_free_model_costs_nothing() -> None:
     row = Prices.load().row("templates", free=True)
     assert row == FREE
@@ -58,7 +75,7 @@ def test_pinned_rows_are_those_of_the_bundled_table_that_they_name() -> None:
         pytest.skip(f"pinned from another revision than {revision}")
     for name, pinned in prices.pinned["models"].items():
         converted = convert(table[name.partition("/")[2]])
-        assert known({**pinned, "source": None}) == known(converted), name
+        assert known({**pinned, "source": None, "date": None}) == known(converted), name
 
 
 def known(entry: dict[str, Any]) -> dict[str, Any]:
@@ -84,9 +101,57 @@ def test_override_wins_and_is_stored_with_the_run() -> None:
     assert stored["date"]
 
 
+def test_override_may_tell_what_long_prompts_cost() -> None:
+    row = Prices.load({"openai/x": {"input": 1.0, "output": 2.0, "long": {"above": 1000, "input": 2.0, "output": 4.0}}}).row("openai/x")
+    assert row is not None
+    assert row.cost(Usage(input=900, output=10)) == pytest.approx(920e-6)
+    assert row.cost(Usage(input=900, cache_read=101, output=10)) == pytest.approx(2042e-6)
+
+
+def test_stored_rows_come_back_as_they_were() -> None:
+    prices = Prices.load({"openai/mine": {"input": 1.0, "output": 2.0, "batch": 0.5}})
+    rows = {
+        name: prices.row(name, free=name == "templates") for name in ("openai/mine", "openai/gpt-5.4", "gemini/gemini-2.5-pro", "templates")
+    }
+    assert stored(json.loads(json.dumps(prices.to_dict()))) == rows
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"models": {"openai/x": {"input": 1, "cache_read": 0.5, "output": 2, "source": "a page", "date": "2026-01-01"}}}',
+        "prices:\n  openai/x: {input: 1, cache_read: 0.5, output: 2}\n",
+        '{"openai/x": {"input": 1, "cache_read": 0.5, "output": 2}}',
+        '{"models": {"openai/x": {"name": "y", "source": "s", "rates": {"input": 1, "cache_read": 0.5, "output": 2}, "long": null}}}',
+    ],
+)
+def test_price_tables_of_every_form_are_read(tmp_path: Path, text: str) -> None:
+    (tmp_path / "p").write_text(text)
+    row = table(tmp_path / "p")["openai/x"]
+    assert row.cost(Usage(input=10**6, cache_read=10**6, output=10**6)) == 3.5
+
+
+@pytest.mark.parametrize("text", ["", "[1]", "{", "models: {}", "openai/x: {input: 1}", "models: {openai/x: {input: 1, output: free}}"])
+def test_a_price_table_that_is_none_is_the_users_error(tmp_path: Path, text: str) -> None:
+    (tmp_path / "p").write_text(text)
+    with pytest.raises(UserError):
+        table(tmp_path / "p")
+    with pytest.raises(UserError, match="cannot be read"):
+        table(tmp_path / "missing")
+
+
 @pytest.mark.parametrize(
     "entry",
-    [{"input": 1.0}, {"input": 1.0, "output": -1.0}, {"input": "1", "output": 1.0}, {"input": 1.0, "output": 1.0, "in": 2}, 3, None],
+    [
+        {"input": 1.0},
+        {"input": 1.0, "output": -1.0},
+        {"input": "1", "output": 1.0},
+        {"input": 1.0, "output": 1.0, "in": 2},
+        {"input": 1.0, "output": 1.0, "long": 3},
+        {"input": 1.0, "output": 1.0, "long": {"input": 1.0, "output": 1.0}},
+        3,
+        None,
+    ],
 )
 def test_bad_override_is_the_users_error(entry: object) -> None:
     with pytest.raises(UserError, match="prices"):
@@ -102,3 +167,10 @@ def test_upper_bounds_every_split_of_the_tokens(rates: Rates, usage: Usage) -> N
     assert cost is not None
     assert upper is not None
     assert cost <= upper * (1 + 1e-9)
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.builds(Rates, RATE, RATE, RATE, RATE, RATE), st.builds(Usage, *[TOKENS] * 6), st.sampled_from(("standard", "batch")))
+def test_parts_add_up_to_the_cost(rates: Rates, usage: Usage, tier: str) -> None:
+    row = Row("r", "s", rates, batch=0.5, long_above=10**6, long=Rates(*(3 * getattr(rates, kind) for kind in KINDS)))
+    assert sum(part or 0.0 for part in row.parts(usage, tier).values()) == pytest.approx(row.cost(usage, tier))
