@@ -8,7 +8,7 @@ import argparse
 import json
 import platform
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -27,6 +27,7 @@ WARNING = (
     "Medians of some calls of the references alone, not interleaved with anything, on inputs that do not change. "
     "For plots and plausibility; no claim of speed may rest on them."
 )
+LONGEST_MS = 1000.0
 
 
 def measured(task: Task, case: Case, device: str, compiled: bool) -> dict[str, Any]:
@@ -47,9 +48,14 @@ def measured(task: Task, case: Case, device: str, compiled: bool) -> dict[str, A
     return found
 
 
-def ladder(tasks: Sequence[Task], device: str, compiled: bool) -> Iterator[tuple[str, dict[str, Any]]]:
-    for task in tasks:
-        yield task.id, {case.name: measured(task, case, device, compiled) for case in task.timing}
+def ladder(task: Task, device: str, compiled: bool) -> dict[str, dict[str, Any]]:
+    """By timed size; after one at which a call takes seconds, as some do on a CPU, larger ones are left out."""
+    sizes: dict[str, dict[str, Any]] = {}
+    for case in task.timing:
+        slow = next((name for name, times in sizes.items() if (times["eager_ms"] or 0) > LONGEST_MS), None)
+        reason = f"a call at {slow} took {sizes[slow]['eager_ms'] / 1e3:.1f} s" if slow else ""
+        sizes[case.name] = {"eager_ms": None, "no_eager": reason} if slow else measured(task, case, device, compiled)
+    return sizes
 
 
 def environment(device: str) -> dict[str, Any]:
@@ -86,11 +92,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         tasks = suites.select(options.suite or "quick", options.category, options.task)
         report: dict[str, Any] = {"what": WARNING, "environment": environment(device), "tasks": {}}
         write(options.out, report)
-        for task_id, sizes in ladder(tasks, device, options.compile):
-            report["tasks"][task_id] = sizes
+        for task in tasks:
+            sizes = report["tasks"][task.id] = ladder(task, device, options.compile)
             # After each task, so that what took long is not lost.
             write(options.out, report)
-            show(f"{task_id}: " + ", ".join(f"{name} {said(times)}" for name, times in sizes.items()))
+            show(f"{task.id}: " + ", ".join(f"{name} {said(times)}" for name, times in sizes.items()))
     except UserError as error:
         print(error, file=sys.stderr)
         return 2

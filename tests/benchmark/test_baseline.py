@@ -1,4 +1,5 @@
 import json
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,9 +29,17 @@ def test_what_cannot_run_is_null_with_a_reason() -> None:
     assert found == {"eager_ms": None, "no_eager": "ValueError: not here"}
 
 
-def test_a_call_that_waits_is_measured_by_what_it_waits() -> None:
-    import time
+def test_after_a_size_that_takes_seconds_larger_ones_are_left_out() -> None:
+    def slow(input: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+        time.sleep(1.01)
+        return input
 
+    small, large = baseline.ladder(replace(add(), reference=slow), "cpu", compiled=False).values()
+    assert small["eager_ms"] >= 1010
+    assert large == {"eager_ms": None, "no_eager": "a call at time-64 took 1.0 s"}
+
+
+def test_a_call_that_waits_is_measured_by_what_it_waits() -> None:
     assert 10 <= milliseconds(lambda: time.sleep(0.01), "cpu", calls=3) < 100
 
 
