@@ -1,6 +1,6 @@
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmark.checkers.within import within
@@ -13,6 +13,7 @@ def oracle(dtype: torch.dtype) -> Oracle:
     return Oracle((VALUES,), (VALUES.to(dtype),))
 
 
+@settings(deadline=None)
 @given(st.sampled_from([1e-5, 1e-3, 0.1]), st.floats(0.0, 0.9))
 def test_errors_below_the_tolerance_pass(tolerance: float, share: float) -> None:
     assert within(tolerance)(oracle(torch.float32), ((VALUES * (1 + share * tolerance)).float(),), {}).ok
