@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
 
+from agents.journal import stored_reply
 from agents.ledger import Hold, Ledger, prompt_bound
 from agents.models.base import RETRIABLE, CallError, Model, Reply, Request, Usage
 from agents.pace import Pace, Ticket
@@ -17,7 +18,7 @@ from benchmark.errors import UserError
 
 REPLY_OUTCOMES = {"declined": "declined", "refusal": "refused", "content_filter": "refused"}
 """Finish reasons of replies that are answers all the same; every other one is `ok`."""
-KNOWN = frozenset({"provider", "counted"})
+KNOWN = frozenset({"provider", "counted", "replayed"})
 """Usage sources that a cost can be computed from."""
 PATIENCE_S = 600.0
 """The longest that a provider may ask to wait for; beyond it a run is better continued later."""
@@ -57,7 +58,9 @@ class Diverged(UserError):
 
 def again(error: BaseException) -> bool:
     """Whether a failed try is worth another one."""
-    return isinstance(error, CallError) and error.outcome in RETRIABLE and (error.retry_after or 0.0) <= PATIENCE_S
+    if not isinstance(error, CallError) or error.last:
+        return False
+    return error.outcome in RETRIABLE and (error.retry_after or 0.0) <= PATIENCE_S
 
 
 Parse = Callable[[Reply], str | None]
@@ -124,9 +127,7 @@ class Caller:
             raise Diverged(request.identity.role, request.identity.round, request.identity.key)
         if record.reply_sha is None:
             raise CallFailed(record.outcome, record.error or record.outcome)
-        stored = self.recorder.reply(record.reply_sha)
-        usage = Usage(**stored["usage"]) if stored["usage"] else None
-        return Reply(**{**stored, "usage": usage})
+        return stored_reply(self.recorder.reply(record.reply_sha))
 
     def wait(self, state: RetryCallState) -> float:
         """Retry-After where the provider names it, else exponential with jitter, up to `longest_wait_s`."""
@@ -219,6 +220,7 @@ class Caller:
             usage_source=result.usage_source,
             tier=result.tier,
             parse=question.parse(reply) if reply else None,
+            replayed=result.replayed,
             **self._money(request, result.usage, result.usage_source, result.tier),
         )
 
@@ -227,7 +229,7 @@ class Caller:
         row = self.ledger.prices.row(self.model.name, self.model.free)
         prompt, output = prompt_bound(request), request.sampling.max_tokens
         known = usage is not None and source in KNOWN
-        cost = row.cost(usage or Usage(), tier) if row and (known or self.model.free) else None
+        cost = 0.0 if self.model.free else row.cost(usage or Usage(), tier) if row and known else None
         bounds = [row.upper(prompt, output, tier), row.cost(usage or Usage(), tier)] if row else []
         upper = cost if cost is not None else max((bound for bound in bounds if bound is not None), default=None)
         tokens_upper = None if known else max(prompt + output, usage.total if usage else 0)

@@ -43,6 +43,8 @@ class CallRecord:
     """How the reply was read: `ok`, or what is wrong with it; None without a reply, or where nobody said."""
     final: bool = True
     """Whether no further try of this call follows in the same start of the run."""
+    replayed: dict[str, Any] | None = None
+    """Of a replayed call: run, model, tries, usage and cost as recorded, and whether `match` was by request or by identity alone."""
 
 
 @dataclass

@@ -6,7 +6,7 @@ from typing import Any
 
 KINDS = ("input", "cache_read", "cache_write_5m", "cache_write_1h", "output")
 """Disjoint kinds of tokens; `reasoning` is a part of output."""
-CERTAIN = ("provider", "counted")
+CERTAIN = ("provider", "counted", "replayed")
 """Sources of usage that is whole."""
 
 

@@ -191,7 +191,7 @@ class Runner:
 
     def silence(self, job: Job, call: dict[str, Any]) -> None:
         """Stops the run once the model's side is down, so that not every task waits for it to the end of its tries."""
-        if not call["final"]:
+        if not call["final"] or call["outcome"] == "unrecorded":
             return
         failed = call["outcome"] in OUTAGES | RETRIABLE
         self.failures = self.failures + 1 if failed else 0

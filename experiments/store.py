@@ -15,7 +15,8 @@ from typing import Any
 import structlog
 from structlog.typing import Processor
 
-from agents.models.base import OUTAGES, Identity, Usage
+from agents.journal import call_record, settles
+from agents.models.base import Identity, Usage
 from agents.recorder import AttemptRecord, CallRecord, TrajectoryRecord
 from benchmark.errors import UserError
 from experiments.analysis import standing
@@ -232,18 +233,6 @@ def logger(file: jsonl.Lines) -> Any:
 
 def document(body: dict[str, Any]) -> bytes:
     return jsonl.encode({"schema_version": jsonl.SCHEMA_VERSION, **body}) + b"\n"
-
-
-def call_record(line: dict[str, Any]) -> CallRecord:
-    """A line of `calls.jsonl` as the record that it was written from."""
-    body = {k: v for k, v in line.items() if k not in ("schema_version", "run", "try")}
-    usage = body.pop("usage")
-    return CallRecord(**{**body, "try_": line["try"], "identity": Identity(**line["identity"]), "usage": Usage(**usage) if usage else None})
-
-
-def settles(line: dict[str, Any]) -> bool:
-    """Whether a call is over with this try: it was answered, or failed in a way that is data."""
-    return line["final"] and line["outcome"] not in OUTAGES
 
 
 def call_event(line: dict[str, Any]) -> dict[str, Any]:

@@ -103,7 +103,8 @@ class Context:
             reply = await self.caller.complete(request, lambda reply: self.read(role, identity, reply).parse)
         except CallFailed as failed:
             if failed.outcome in OUTAGES:
-                raise Outage(f"{self.model_name} does not answer ({failed.outcome}). {failed}") from failed
+                said = "" if failed.outcome == "unrecorded" else f"{self.model_name} does not answer ({failed.outcome}). "
+                raise Outage(f"{said}{failed}") from failed
             return unanswered(role, identity, failed.outcome, str(failed))
         return self.read(role, identity, reply)
 

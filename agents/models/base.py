@@ -110,17 +110,23 @@ class Reply:
     usage_raw: dict[str, Any] | None = None
     """The provider's usage object, verbatim."""
     usage_source: str = "provider"
-    """`provider`, `partial`, `counted` or `unknown`."""
+    """`provider`, `partial`, `counted` or `unknown`; `replayed` where a recorded reply's was one of the whole ones."""
     request_id: str | None = None
     tier: str = "standard"
     first_token: float | None = None
     """Unix time of the first token, where the reply was streamed."""
+    replayed: dict[str, Any] | None = None
+    """Where a replayed reply comes from, how it was found, and what it cost there."""
 
 
 class CallError(Exception):
     """A try that gave no reply. `outcome` is one of `OUTCOMES`; what was billed all the same is in `usage`."""
 
     tier = "standard"
+    last = False
+    """Whether another try could not go otherwise, whatever the outcome."""
+    replayed: dict[str, Any] | None = None
+    """As a reply's; for an `unrecorded` call, how far the nearest recorded one is."""
 
     def __init__(self, outcome: str, message: str, *, retry_after: float | None = None, usage_raw: dict[str, Any] | None = None,
                  usage: Usage | None = None, usage_source: str = "unknown", request_id: str | None = None,
@@ -148,9 +154,10 @@ OUTCOMES = (
     "context_overflow",
     "refused",
     "declined",
+    "unrecorded",
 )
 RETRIABLE = frozenset({"timeout", "connection", "429", "5xx", "cut_stream"})
-OUTAGES = frozenset({"connection", "429", "5xx", "auth", "bad_request"})
+OUTAGES = frozenset({"connection", "429", "5xx", "auth", "bad_request", "unrecorded"})
 """Outcomes that say nothing of the model's skill: it could not be asked. Mended, the same request is asked again. All others are data."""
 
 

@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from benchmark.task import Task
 
 EMBEDDED = ("templates",)
-PLAIN = (*EMBEDDED, "batch")
+PLAIN = (*EMBEDDED, "replay", "batch")
 """Names that stand alone."""
 FORMS = (
     "templates (embedded, needs no key), openai/NAME, anthropic/NAME, PROVIDER/NAME for any provider of litellm, "
-    "or batch with model_args.of=openai/NAME, anthropic/NAME or file"
+    "replay with model_args.source=runs/RUN_ID, or batch with model_args.of=openai/NAME, anthropic/NAME or file"
 )
 
 
@@ -30,6 +30,10 @@ def make(name: str, args: Mapping[str, Any], tasks: "Callable[[str], Task]") -> 
         from agents.models.batch import Batch
 
         return Batch(args)
+    if name == "replay":
+        from agents.models.replay import Replay
+
+        return Replay(args)
     if not slash or not provider or not model:
         near = get_close_matches(provider, [*PLAIN, "openai", "anthropic"], n=1)
         hint = f" Did you mean {near[0] + ('' if near[0] in PLAIN else '/' + (model or 'NAME'))!r}?" if near else ""
