@@ -11,7 +11,7 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_aft
 
 from agents.journal import stored_reply
 from agents.ledger import Hold, Ledger, prompt_bound
-from agents.models.base import RETRIABLE, CallError, Model, Reply, Request, Usage
+from agents.models.base import RETRIABLE, CallError, Identity, Model, Reply, Request, Usage
 from agents.pace import Pace, Ticket
 from agents.recorder import CallRecord, Recorder
 from benchmark.errors import UserError
@@ -32,7 +32,11 @@ class Lot(Protocol):
     """Where calls wait whose replies come in batches; `agents.parking` has the one that there is."""
 
     async def park(self, question: "Question") -> Reply:
-        """Raises `Parked`, `BudgetExhausted`, `Diverged`, or `CallFailed` where this start learnt that the request cannot be asked."""
+        """Raises `Parked`, `BudgetExhausted`, or `CallFailed` where this start learnt that the request cannot be asked."""
+        ...
+
+    def asked(self, identity: Identity) -> str | None:
+        """The digest of the request that is under way under this identity since an earlier start."""
         ...
 
 
@@ -47,13 +51,13 @@ class CallFailed(Exception):
 class Diverged(UserError):
     """The journal holds another request under this identity: the code, prompts or config changed since the run was started."""
 
-    def __init__(self, role: str, round: int, key: str):
+    def __init__(self, identity: Identity):
         super().__init__(
-            f"The resumed run diverged at {role}/{round} ({key}): its request is not the recorded one. "
-            "Resume with the code, prompts and options that the run was started with, or start a new run."
+            f"The resumed run diverged at {identity.role}/{identity.round} ({identity.key}): its request is not the recorded one. "
+            "Resume with the code, prompts and options that the run was started with, start a new run, "
+            "or go on from here with resume.on_divergence=fork."
         )
-        self.role = role
-        self.round = round
+        self.identity = identity
 
 
 def again(error: BaseException) -> bool:
@@ -80,23 +84,25 @@ class Caller:
     """Asks a model on behalf of roles. Safe to share between all trajectories of a run; belongs to one event loop."""
 
     def __init__(self, model: Model, recorder: Recorder, ledger: Ledger, *, tries: int = 6, pace: Pace | None = None,
-                 first_wait_s: float = 1.0, longest_wait_s: float = 60.0):  # fmt: skip
+                 first_wait_s: float = 1.0, longest_wait_s: float = 60.0, fork: bool = False):  # fmt: skip
+        """`fork`: a request that is not the recorded one is asked under a new identity, instead of raising `Diverged`."""
         self.model = model
         self.recorder = recorder
         self.ledger = ledger
         self.tries = tries
         self.first_wait_s = first_wait_s
         self.longest_wait_s = longest_wait_s
+        self.fork = fork
         self.pace = pace or Pace.of(model)
         self.running: set[asyncio.Task[Reply]] = set()
         self.lot: Lot | None = None
 
     async def complete(self, request: Request, parse: Parse = lambda reply: None) -> Reply:
         """The recorded reply where there is one, else the model's. Raises `CallFailed`, `BudgetExhausted`, `Diverged` or `Parked`."""
-        request = replace(request, sampling=replace(request.sampling, **self.model.sampling))
+        request = self.place(request)
         recorded = self.recorder.recorded_call(request.identity)
         if recorded is not None:
-            return self._replay(recorded, request)
+            return self._replay(recorded)
         question = Question(request, self.recorder.put_prompt(list(request.messages), list(request.tools)), parse)
         if self.lot is not None:
             return await self.lot.park(question)
@@ -108,6 +114,32 @@ class Caller:
         except CallError as error:
             raise CallFailed(error.outcome, str(error)) from error
         raise AssertionError("the last trial returns or raises")
+
+    def place(self, request: Request) -> Request:
+        """The request as it is asked: sampled as the user said, and under the first fork of its identity that holds it or nothing.
+
+        Raises `Diverged` instead of opening a fork, unless `fork`.
+        """
+        request = replace(request, sampling=replace(request.sampling, **self.model.sampling))
+        first = identity = request.identity
+        while (held := self._held(identity)) is not None and held != request.sha:
+            identity = identity.next
+        if held is None and identity != first:
+            self.diverge(first, identity)
+        return replace(request, identity=identity)
+
+    def diverge(self, recorded: Identity, identity: Identity) -> None:
+        """Opens the fork `identity` where another request is on record under `recorded`."""
+        if not self.fork:
+            raise Diverged(recorded)
+        self.recorder.event("fork", **asdict(identity))
+
+    def _held(self, identity: Identity) -> str | None:
+        """The digest of the request under this identity that is on record, or under way."""
+        recorded = self.recorder.recorded_call(identity)
+        if recorded is not None:
+            return recorded.request_sha
+        return self.lot.asked(identity) if self.lot is not None else None
 
     async def close(self) -> None:
         """Waits for tries in flight, so that what is paid is on record, and closes the model. Cancelled, it cancels them, on record too."""
@@ -122,9 +154,7 @@ class Caller:
         finally:
             await self.model.close()
 
-    def _replay(self, record: CallRecord, request: Request) -> Reply:
-        if record.request_sha != request.sha:
-            raise Diverged(request.identity.role, request.identity.round, request.identity.key)
+    def _replay(self, record: CallRecord) -> Reply:
         if record.reply_sha is None:
             raise CallFailed(record.outcome, record.error or record.outcome)
         return stored_reply(self.recorder.reply(record.reply_sha))

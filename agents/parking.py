@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt
 
-from agents.caller import Caller, CallFailed, Diverged, Parked, Question, again
+from agents.caller import Caller, CallFailed, Parked, Question, again
 from agents.ledger import Hold
 from agents.models.base import OUTAGES, Brief, CallError, Identity, Reply, Request, Sampling
 from agents.models.batch import Batch
@@ -111,7 +111,7 @@ class Lot:
     # What trajectories do.
 
     async def park(self, question: Question) -> Reply:
-        """Raises `Parked`, `BudgetExhausted`, `Diverged`, or `CallFailed` where this start learnt that the request cannot be asked."""
+        """Raises `Parked`, `BudgetExhausted`, or `CallFailed` where this start learnt that the request cannot be asked."""
         key = question.request.identity.key
         if self.left:
             raise Parked
@@ -130,15 +130,13 @@ class Lot:
                 self.caller.ledger.release(entry.hold)
             raise
 
+    def asked(self, identity: Identity) -> str | None:
+        return next((entry.request.sha for entry in self.entries() if entry.request.identity == identity), None)
+
     def entry(self, question: Question) -> Entry:
         """The one that is with the provider since an earlier start, or a new one."""
         identity = question.request.identity
-        for entry in self.entries():
-            if entry.key == identity.key:
-                if entry.request.sha != question.request.sha:
-                    raise Diverged(identity.role, identity.round, identity.key)
-                return entry
-        return Entry(question)
+        return next((entry for entry in self.entries() if entry.request.identity == identity), Entry(question))
 
     async def reserve(self, entry: Entry, call: "asyncio.Future[Reply]") -> None:
         """Holds the bound; while the budget has no room the call waits as if it were parked, and leaves with the others."""

@@ -38,7 +38,8 @@ def collect() -> list[Collected]:
     loader.register()
     ConfigStore.instance().store("open", OmegaConf.create({key: DictConfig({}, flags={"struct": False}) for key in OPEN}))
     # Hydra's parser knows its flags only ahead of all overrides.
-    sys.argv[1:] = sorted(sys.argv[1:], key=lambda word: word not in ("-m", "--multirun"))
+    words = sorted(sys.argv[1:], key=lambda word: word not in ("-m", "--multirun"))
+    sys.argv[1:] = [f"resume.run={word.removeprefix('resume=')}" if word.startswith("resume=") else word for word in words]
     with quiet(), redirect_stdout(StringIO()) as shown, redirect_stderr(StringIO()) as complaint:
         try:
             keep()

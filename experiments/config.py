@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any, get_type_hints
+from typing import Any, Literal, get_type_hints
 
 from agents.ledger import Limits
 from benchmark.errors import UserError, unknown
@@ -33,6 +33,12 @@ class Executor:
 
 
 @dataclass
+class Resume:
+    run: str | None = None
+    on_divergence: Literal["stop", "fork"] = "stop"
+
+
+@dataclass
 class RunConfig:
     """One run. `scaffold` holds the chosen scaffold's fields, which its own dataclass checks."""
 
@@ -49,7 +55,7 @@ class RunConfig:
     seed: int | list[int] = 0
     prices: dict[str, Any] = field(default_factory=dict)
     concurrency: int | None = None
-    resume: str | None = None
+    resume: Resume = field(default_factory=Resume)
     runs_dir: str = "runs"
     run_id: str | None = None
 
@@ -83,6 +89,8 @@ def parse(composed: Mapping[str, Any], scaffold: str) -> RunConfig:
             raise UserError(f"{key} must be above 0, not {value:g}; null is unlimited.")
     if config.run_id is not None and ("/" in config.run_id or config.run_id in ("", ".", "..")):
         raise UserError(f"run_id must be a plain name, not {config.run_id!r}; runs_dir says where runs lie.")
+    if config.resume.on_divergence == "fork" and config.resume.run is None:
+        raise UserError("resume.on_divergence=fork is for a run that goes on: name it with resume=runs/<run_id>.")
     if not config.seeds or len(set(config.seeds)) < len(config.seeds):
         raise UserError(f"seed must be a number or a list of different numbers, not {config.seed}.")
     return config

@@ -168,6 +168,8 @@ class PlainView:
             return
         if name == "call" and fields["error"]:
             self.say(f"{row.label} {fields['role']} try {fields['try']}: {fields['outcome']}: {fields['error']}"[:240])
+        elif name == "fork":
+            self.say(f"{row.label} {fields['role']}/{fields['round']} differs from what is on record: on under fork {fields['fork']}")
         elif name == "attempt":
             speedup = f" {fields['speedup']:.2f}x" if fields["speedup"] is not None else ""
             error = f": {fields['error']}" if fields["error"] else ""

@@ -16,12 +16,12 @@ from agents.prices import Prices
 from benchmark import suites
 from benchmark.errors import UserError
 from benchmark.task import Task
-from experiments.config import Collected, RunConfig, parse
+from experiments.config import Collected, Resume, RunConfig, parse
 from experiments.runs import Run
 from scaffolds import loader
 from tools import tasks as files
 
-HARMLESS = ("resume", "concurrency", "executor.workers", "executor.gpus", "budget.")
+HARMLESS = ("resume.run", "resume.on_divergence", "concurrency", "executor.workers", "executor.gpus", "budget.")
 """Overrides that may come with `resume=`: they change how fast and how far a run goes, never what it asks."""
 CONF = "pkg://experiments.conf"
 HEADER = "# The resolved config of a run. The same again: python -m experiments.run --config-path {path} --config-name config\n"
@@ -50,7 +50,7 @@ class Plan:
 
     def yaml(self) -> str:
         """`config.yaml`: Hydra composes it again as it is; the run's own name is left out, so that it gets another."""
-        body = {**self.collected.body, "rounds": None, "resume": None, "run_id": None, "scaffold": asdict(self.scaffold)}
+        body = {**self.collected.body, "rounds": None, "resume": asdict(Resume()), "run_id": None, "scaffold": asdict(self.scaffold)}
         quiet = [{"override hydra/job_logging": "none"}, {"override hydra/hydra_logging": "none"}]
         groups = [{group: self.collected.choices[group]} for group in ("scaffold", "benchmark", "executor")]
         hydra = {"output_subdir": None, "run": {"dir": "."}, "sweep": {"dir": "${scratch:}", "subdir": "."}, "searchpath": [CONF]}
@@ -73,8 +73,8 @@ def prepare(all_collected: list[Collected]) -> tuple[list[Plan], Ledger]:
 
 def plan(collected: Collected) -> Plan:
     resumed = None
-    if collected.body.get("resume") is not None:
-        resumed = Run(Path(str(collected.body["resume"])))
+    if (run := collected.body["resume"]["run"]) is not None:
+        resumed = Run(Path(str(run)))
         collected = reopened(resumed, collected)
     config = parse(collected.body, collected.choices["scaffold"])
     tasks = chosen(config)
@@ -106,7 +106,7 @@ def reopened(run: Run, collected: Collected) -> Collected:
         elif isinstance(stored[key], Mapping):
             names = [t.partition(".")[2] for t in typed if t.startswith(f"{key}.")]
             stored[key] = {**stored[key], **{name: collected.body[key][name] for name in names}}
-    return Collected(stored, choices, [])
+    return Collected({**stored, "resume": collected.body["resume"]}, choices, [])
 
 
 def chosen(config: RunConfig) -> list[Task]:

@@ -66,7 +66,8 @@ class Job:
         worked = [*(call for call in store.calls if call["tier"] != TIER), *store.trajectories.values()]
         ran = covered((record["start"], record["end"]) for record in worked)
         ledger.restore([call_record(c) for c in store.calls], ended, ran)
-        job = cls(plan, store, ledger, Caller(plan.model, store, ledger), machine)
+        caller = Caller(plan.model, store, ledger, fork=plan.config.resume.on_divergence == "fork")
+        job = cls(plan, store, ledger, caller, machine)
         if isinstance(plan.model, Batch):
             job.lot = job.caller.lot = Lot(plan.path, plan.model, job.caller)
         return job

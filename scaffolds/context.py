@@ -9,7 +9,7 @@ from typing import Any
 
 import prompts
 from agents import feedback, parsing, roles
-from agents.caller import Caller, CallFailed, Diverged
+from agents.caller import Caller, CallFailed
 from agents.ledger import Ledger
 from agents.models.base import OUTAGES, Ancestor, Brief, Identity, Reply, Request, Sampling
 from agents.recorder import AttemptRecord, Recorder
@@ -87,7 +87,7 @@ class Context:
         return Ancestor(attempt["id"], self.recorder.kernel(attempt["kernel"]), self.digest(attempt), attempt["strategy"])
 
     def digest(self, attempt: Attempt) -> dict[str, Any]:
-        where = (attempt["round"], attempt["lineage"], attempt["sample"])
+        where = (attempt["round"], attempt["lineage"], attempt["sample"], attempt["fork"])
         evaluation = self.recorder.evaluation(Identity(self.trajectory, "evaluation", *where))
         return feedback.digest(evaluation, frozenset(case.name for case in self.task.cases if case.held_out))
 
@@ -98,13 +98,13 @@ class Context:
         otherwise is an answer.
         """
         identity = Identity(self.trajectory, role, round, lineage, sample)
-        request = Request(prompts.messages(role, **self.variables(brief), **variables), identity, brief, self.sampling)
+        request = self.caller.place(Request(prompts.messages(role, **self.variables(brief), **variables), identity, brief, self.sampling))
+        identity = request.identity
         try:
             reply = await self.caller.complete(request, lambda reply: self.read(role, identity, reply).parse)
         except CallFailed as failed:
             if failed.outcome in OUTAGES:
-                said = "" if failed.outcome == "unrecorded" else f"{self.model_name} does not answer ({failed.outcome}). "
-                raise Outage(f"{said}{failed}") from failed
+                raise Outage(f"{self.model_name} does not answer ({failed.outcome}). {failed}") from failed
             return unanswered(role, identity, failed.outcome, str(failed))
         return self.read(role, identity, reply)
 
@@ -135,7 +135,8 @@ class Context:
 
         At most one per (round, lineage, sample). Raises BudgetExhausted before anything is spent, and Outage with nothing on record.
         """
-        identity = Identity(self.trajectory, "evaluation", round, lineage, sample)
+        fork = max((call.fork for call in answer.calls), default=0)
+        identity = self.place(Identity(self.trajectory, "evaluation", round, lineage, sample, fork), answer)
         evaluation = await self.judge(identity, answer)
         modelled = evaluation.modelled["speedup"] if evaluation.modelled else None
         attempt = Attempt(
@@ -143,6 +144,7 @@ class Context:
             round=round,
             lineage=lineage,
             sample=sample,
+            fork=identity.fork,
             role=answer.role,
             kernel=answer.kernel,
             verdict=evaluation.verdict,
@@ -156,12 +158,19 @@ class Context:
         self.crown(attempt)
         return attempt
 
+    def place(self, first: Identity, answer: Answer) -> Identity:
+        """The first fork under which this candidate was judged, or nothing was. Raises Diverged as `Caller.place` does."""
+        identity = first
+        while (recorded := self.recorder.recorded_evaluation(identity)) is not None and recorded.candidate_sha != (answer.kernel or ""):
+            identity = identity.next
+        if recorded is None and identity != first:
+            self.caller.diverge(first, identity)
+        return identity
+
     async def judge(self, identity: Identity, answer: Answer) -> Evaluation:
         """The evaluation on record, or a new one, written before it is used."""
         recorded = self.recorder.recorded_evaluation(identity)
         if recorded is not None:
-            if recorded.candidate_sha != (answer.kernel or ""):
-                raise Diverged(identity.role, identity.round, identity.key)
             return recorded
         if answer.kernel is None:
             evaluation = Evaluation(

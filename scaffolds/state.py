@@ -10,6 +10,8 @@ class Attempt(TypedDict):
     round: int
     lineage: int
     sample: int
+    fork: int
+    """Of its evaluation's identity: 0 unless a resumed run went on with changed code, prompts or options."""
     role: str
     kernel: str | None
     """Its sha in the run store; None where the reply held no code."""

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Protocol
 
 
@@ -15,15 +15,24 @@ class Identity:
     round: int
     lineage: int = 0
     sample: int = 0
+    fork: int = 0
+    """Counts the requests that took this place in resumed runs whose code, prompts or options had changed."""
 
     @property
     def key(self) -> str:
-        return f"{self.trajectory}/{self.role}/{self.round}/{self.lineage}/{self.sample}"
+        place = f"{self.trajectory}/{self.role}/{self.round}/{self.lineage}/{self.sample}"
+        return f"{place}/f{self.fork}" if self.fork else place
+
+    @property
+    def next(self) -> "Identity":
+        """The fork after this one."""
+        return replace(self, fork=self.fork + 1)
 
     @property
     def attempt(self) -> str:
-        """The attempt's id within its trajectory; sorts in the order of rounds, lineages and samples."""
-        return f"{self.round:03d}.{self.lineage:02d}.{self.sample:02d}"
+        """The attempt's id within its trajectory; sorts in the order of rounds, lineages, samples and forks."""
+        place = f"{self.round:03d}.{self.lineage:02d}.{self.sample:02d}"
+        return f"{place}.f{self.fork}" if self.fork else place
 
 
 @dataclass(frozen=True)

@@ -159,7 +159,7 @@ async def test_identity_with_another_request_has_diverged(recorder: MemoryRecord
     with pytest.raises(Diverged, match="diverged at reflector/2") as caught:
         await one.complete(request("that", role="reflector", round=2))
     assert isinstance(caught.value, UserError)
-    assert (caught.value.role, caught.value.round) == ("reflector", 2)
+    assert (caught.value.identity.role, caught.value.identity.round) == ("reflector", 2)
 
 
 async def test_tries_are_numbered_on_after_a_resume(recorder: MemoryRecorder) -> None:
