@@ -76,6 +76,14 @@ class Run:
                 f"{self.path / 'environment.json'} cannot be read; the run was killed before it began, so start it anew."
             ) from error
 
+    @cached_property
+    def prices(self) -> dict[str, Any]:
+        """The price rows that the run was valued with."""
+        try:
+            return dict(json.loads((self.path / "prices.json").read_text()))
+        except (OSError, ValueError) as error:
+            raise UserError(f"{self.path / 'prices.json'} cannot be read, so that nothing of the run can be valued.") from error
+
     @property
     def asked(self) -> list[tuple[str, int]]:
         """(task, seed) of every trajectory that the run was asked for: the denominator of every share."""

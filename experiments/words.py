@@ -1,6 +1,6 @@
 """How numbers and tables are written: unknown stays unknown, and a sum over unknowns says "at least"."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 
 def clock(seconds: float) -> str:
@@ -13,7 +13,7 @@ def usd(amount: float | None, unknown: int = 0) -> str:
     """`unknown` is how many tries the amount leaves out."""
     if amount is None or (unknown and not amount):
         return "$ unknown"
-    return f"{'>=' if unknown else ''}${amount:.{4 if 0 < amount < 0.1 else 2}f}"
+    return f"{'>=' if unknown else ''}{money(amount)}"
 
 
 def count(number: float | None, unknown: int = 0) -> str:
@@ -21,6 +21,23 @@ def count(number: float | None, unknown: int = 0) -> str:
     if number is None or (unknown and not number):
         return "unknown"
     return f"{'>=' if unknown else ''}{number:,.0f}"
+
+
+def number(value: float) -> str:
+    return f"{value:,.0f}"
+
+
+def money(value: float) -> str:
+    """USD; below ten cents to the hundredth of a cent."""
+    return f"${value:.{4 if 0 < value < 0.1 else 2}f}"
+
+
+def between(exact: float | None, low: float | None, high: float | None, write: Callable[[float], str]) -> str:
+    """A number that is known, or its bounds as far as they are."""
+    if exact is not None:
+        return write(exact)
+    ends = [f">={write(low)}"] if low else []
+    return ", ".join([*ends, *([f"<={write(high)}"] if high is not None else [])]) or "unknown"
 
 
 def speedup(value: float | None, ci: list[float] | None) -> str:

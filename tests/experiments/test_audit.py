@@ -1,133 +1,66 @@
-"""The audit's totals, re-added from raw lines by arithmetic of the test's own."""
+"""The command: its words, its forms and its exit codes."""
 
 import csv
 import io
 import json
 import subprocess
 import sys
-from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from agents.models.base import Usage
 from benchmark.errors import UserError
-from experiments import audit
+from experiments import audit, layout, totals
 from experiments.runs import Run
-from experiments.store import RunStore
-from tests.experiments import cli, records
+from tests.experiments import cli, paid
+from tests.experiments.books import book
 
-KINDS = ("input", "cache_read", "cache_write_5m", "cache_write_1h", "output")
-TASKS = ("quick/add", "quick/gelu")
-USAGES = st.builds(Usage, *(st.integers(0, 10**6) for _ in range(6)))
-CALLS = st.tuples(
-    st.sampled_from(TASKS),
-    st.sampled_from(("generator", "reflector", "planner")),
-    st.integers(0, 3),
-    st.none() | USAGES,
-    st.none() | st.integers(0, 99),
-)
-Call = tuple[str, str, int, Usage | None, int | None]
+ONE = [("quick/add", "generator", 0, Usage(input=3, output=4))]
 
 
-def make_run(path: Path, calls: list[Call], solved: tuple[str, ...] = TASKS[:1]) -> Run:
-    asked = {"tasks": {task: {} for task in TASKS}, "seeds": [0]}
-    store = RunStore.create(path, "seed: 0\n", {"asked": asked, "scaffold": {"name": "geak"}, "model": "openai/x"}, {})
-    for task, role, round, usage, cents in calls:
-        cost, bound = (None, 1.0) if cents is None else (cents / 100, cents / 100)
-        source, outcome = ("provider", "ok") if usage else ("unknown", "timeout")
-        changes = {"usage": usage, "usage_source": source, "outcome": outcome, "cost_usd": cost, "cost_upper": bound}
-        record = records.call(f"{task}@0", role, round, **changes)
-        store.write_call(record)
-    for task in TASKS:
-        won = task in solved
-        store.write_attempt(records.attempt(f"{task}@0", verdict="pass" if won else "wrong_numeric"))
-        store.write_trajectory(records.trajectory(f"{task}@0", champion="000.00.00" if won else None))
-    store.close()
-    return Run(path)
-
-
-def added(path: Path, group: str) -> dict[str, dict[str, float]]:
-    """Sums by role or task, straight from the lines."""
-    sums: dict[str, dict[str, float]] = defaultdict(lambda: defaultdict(float))
-    for text in (path / "calls.jsonl").read_text().splitlines():
-        line = json.loads(text)
-        name = line["identity"]["role"] if group == "role" else line["identity"]["trajectory"].split("@")[0]
-        sums[name]["tries"] += 1
-        sums[name]["usd"] += line["cost_usd"] or 0
-        for kind in KINDS:
-            sums[name][kind] += line["usage"][kind] if line["usage"] else 0
-    return sums
-
-
-@settings(max_examples=25, deadline=None)
-@given(st.lists(CALLS, max_size=12))
-def test_every_total_can_be_added_up_from_the_lines(tmp_path_factory: pytest.TempPathFactory, calls: list[Call]) -> None:
-    path = tmp_path_factory.mktemp("audit") / "r"
-    report = audit.audit(make_run(path, calls))
-    for group, rows in (("role", report["roles"]), ("task", report["tasks"])):
-        expected = added(path, group)
-        assert {name for name, row in rows.items() if row["tries"]} == set(expected)
-        for name, row in rows.items():
-            for key in ("tries", *KINDS):
-                assert row[key] == expected[name][key]
-            assert row["usd"] == pytest.approx(expected[name]["usd"])
-            assert row["tokens"] == sum(expected[name][kind] for kind in KINDS)
-    assert report["total"]["tokens"] == sum(row["tokens"] for row in report["roles"].values())
-    for task, roles in report["pairs"].items():
-        assert report["tasks"][task]["tokens"] == sum(row["tokens"] for row in roles.values())
-    assert report["total"]["tries_without_usage"] == sum(usage is None for _, _, _, usage, _ in calls)
-
-
-def test_tokens_per_success_charge_failures_and_reflections(tmp_path: Path) -> None:
-    calls = [("quick/add", "generator", 0, Usage(input=10), 1), ("quick/add", "reflector", 1, Usage(output=5), 1)]
-    failed = [("quick/gelu", "generator", 0, Usage(input=100), 1)]
-    report = audit.audit(make_run(tmp_path / "r", [*calls, *failed]))
-    assert report["tasks"]["quick/add"]["tokens_per_success"] == 15
-    assert report["tasks"]["quick/gelu"]["tokens_per_success"] is None
-    assert report["total"]["tokens_per_success"] == 115
-    assert [report["roles"][role]["tokens_per_success"] for role in ("generator", "reflector")] == [110, 5]
-
-
-def test_tasks_that_were_asked_and_never_answered_stand_in_the_denominator(tmp_path: Path) -> None:
-    report = audit.audit(make_run(tmp_path / "r", [("quick/add", "generator", 0, Usage(input=1), 1)]))
-    assert (report["total"]["asked"], report["total"]["solved"]) == (2, 1)
-    assert report["tasks"]["quick/gelu"]["calls"] == 0
+def command(*words: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run([sys.executable, "-m", "experiments.audit", *words], capture_output=True, text=True, cwd=cli.ROOT)
 
 
 def test_unknown_usage_and_cost_are_never_shown_as_numbers(tmp_path: Path) -> None:
-    run = make_run(tmp_path / "r", [("quick/add", "generator", 0, None, None)])
-    row = next(line for line in audit.table(audit.audit(run)).splitlines() if line.startswith("generator"))
-    assert row.split()[3] == "unknown"
-    assert "$ unknown" in row
-    assert "1 tries did not tell their usage" in audit.table(audit.audit(run))
+    report = totals.audit([book(tmp_path / "r", [("quick/add", "generator", 0, None)], prices={})])
+    row = next(line for line in layout.FORMATS["table"](report).splitlines() if line.startswith("generator"))
+    assert row.split()[9:12] == ["<=900", "unknown", "1/2"]
+    text = layout.FORMATS["table"](report)
+    assert "1 tries without a known cost: usd are at least $0.00, at most unknown; nothing bounds them." in text
+    assert "1 tries without a known usage: tokens are at least 0, at most 900; 100.0% of the upper bound is estimated." in text
 
 
-def test_a_sum_over_unknowns_says_at_least(tmp_path: Path) -> None:
-    run = make_run(tmp_path / "r", [("quick/add", "generator", 0, Usage(input=1234), 50), ("quick/add", "generator", 1, None, None)])
-    text = audit.markdown(audit.audit(run))
-    assert "| >=1,234 |" in text
-    assert "| >=$0.50 |" in text
-    assert "at most $1.5000 in all" in text
+def test_a_sum_over_unknowns_says_at_least_and_at_most(tmp_path: Path) -> None:
+    run = book(tmp_path / "r", [("quick/add", "generator", 0, Usage(input=1234)), ("quick/add", "generator", 1, None)])
+    text = layout.FORMATS["md"](totals.audit([run]))
+    assert "| >=1,234, <=2,134 | >=$0.0012, <=$0.0038 |" in text
 
 
 def test_csv_and_json_hold_the_same_rows(tmp_path: Path) -> None:
-    report = audit.audit(make_run(tmp_path / "r", [("quick/add", "generator", 0, Usage(input=3, output=4), 1)]))
-    rows = {(row["by"], row["task"], row["role"]): row for row in csv.DictReader(io.StringIO(audit.as_csv(report)))}
-    again = json.loads(audit.FORMATS["json"](report))
-    assert rows["role", "", "generator"]["tokens"] == str(again["roles"]["generator"]["tokens"]) == "7"
-    assert rows["pair", "quick/add", "generator"]["tokens"] == str(again["pairs"]["quick/add"]["generator"]["tokens"]) == "7"
-    assert rows["task", "quick/gelu", ""]["tokens_per_success"] == ""
+    report = totals.audit([book(tmp_path / "r", ONE)])
+    rows = {(row["by"], row["name"], row["task"], row["role"]): row for row in csv.DictReader(io.StringIO(layout.FORMATS["csv"](report)))}
+    again = json.loads(layout.FORMATS["json"](report))
+    assert rows["role", "generator", "", ""]["tokens"] == str(again["by"]["role"]["generator"]["tokens"]) == "7"
+    assert rows["pair", "", "quick/add", "generator"]["tokens"] == str(again["pairs"]["quick/add"]["generator"]["tokens"]) == "7"
+    assert rows["task", "quick/gelu", "", ""]["tokens_per_success"] == ""
+    assert rows["total", "", "", ""]["failed_tries"] == str(again["total"]["of_which"]["failed"]["tries"])
+
+
+def test_every_form_shows_every_role_and_task(tmp_path: Path) -> None:
+    report = totals.audit([paid.run(tmp_path / "r")[0]])
+    for form, write in layout.FORMATS.items():
+        text = write(report)
+        assert all(name in text for name in (*paid.ROLES, *paid.TASKS, *paid.TASKS.values())), form
 
 
 def test_a_torn_line_is_left_out_and_said(tmp_path: Path) -> None:
-    path = make_run(tmp_path / "r", [("quick/add", "generator", n, Usage(input=1), 1) for n in range(2)]).path
+    path = book(tmp_path / "r", [("quick/add", "generator", n, Usage(input=1)) for n in range(2)]).path
     (path / "calls.jsonl").write_bytes((path / "calls.jsonl").read_bytes()[:-5])
-    report = audit.audit(Run(path))
+    report = totals.audit([Run(path)])
     assert report["total"]["tries"] == 1
-    assert "dropped a torn last line of calls.jsonl" in audit.table(report)
+    assert "dropped a torn last line of calls.jsonl" in layout.FORMATS["table"](report)
 
 
 @pytest.mark.parametrize(
@@ -135,7 +68,9 @@ def test_a_torn_line_is_left_out_and_said(tmp_path: Path) -> None:
     [
         (["runn=x"], "Did you mean 'run'"),
         (["run=x", "format=xml"], "Choose one of: csv, json, md, table"),
+        (["run=x", "check=yes"], "Choose one of: false, true"),
         ([], "Name the run"),
+        (["run=x", "runs=[x]"], "Name the run"),
     ],
 )
 def test_wrong_words_are_a_sentence(words: list[str], message: str) -> None:
@@ -143,21 +78,48 @@ def test_wrong_words_are_a_sentence(words: list[str], message: str) -> None:
         audit.options(words)
 
 
+def test_one_run_cannot_be_counted_twice(tmp_path: Path) -> None:
+    path = book(tmp_path / "r", ONE).path
+    with pytest.raises(UserError, match="different run directories"):
+        audit.opened(f"[{path},{path.parent}/r]")
+
+
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_a_reader_who_leaves_is_no_error(tmp_path: Path, unbuffered: str) -> None:
-    path = make_run(tmp_path / "r", [("quick/add", "generator", 0, Usage(input=3), 1)]).path
+    path = book(tmp_path / "r", ONE).path
     assert cli.unread(sys.executable, "-m", "experiments.audit", f"run={path}", env={"PYTHONUNBUFFERED": unbuffered}) == (0, "")
 
 
-def test_the_command_reads_a_run_without_torch(tmp_path: Path) -> None:
-    path = make_run(tmp_path / "r", [("quick/add", "generator", 0, Usage(input=3), 1)]).path
+def test_the_command_reads_a_run_without_torch_or_a_providers_sdk(tmp_path: Path) -> None:
+    path = book(tmp_path / "r", ONE).path
+    table = tmp_path / "table.json"
+    table.write_text('{"models": {"openai/m": {"input": 2, "output": 2}}}')
     code = f"""
 import sys
-sys.argv = ["audit", "run={path}"]
+sys.argv = ["audit", "run={path}", "check=true", "prices={table}"]
 from experiments import audit
-sys.exit(audit.main() or "torch" in sys.modules)
+heavy = ("torch", "litellm", "openai", "anthropic", "langgraph")
+sys.exit(audit.main() or [name for name in heavy if name in sys.modules] or 0)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.returncode == 0
+    assert (done.returncode, done.stderr) == (0, "")
     assert "quick/add" in done.stdout
-    assert subprocess.run([sys.executable, "-m", "experiments.audit", f"run={tmp_path}"], capture_output=True, text=True).returncode == 2
+
+
+def test_no_run_is_exit_code_2_and_a_failed_check_3(tmp_path: Path) -> None:
+    assert command(f"run={tmp_path}").returncode == 2
+    path = book(tmp_path / "r", ONE).path
+    (path / "calls.jsonl").write_text((path / "calls.jsonl").read_text().replace('"input": 3', '"input": 4', 1))
+    done = command(f"run={path}", "check=true")
+    assert done.returncode == 3
+    assert "calls.jsonl line 1" in done.stdout
+    assert command(f"run={path}").returncode == 0
+
+
+def test_a_reconciliation_with_differences_is_exit_code_3(tmp_path: Path) -> None:
+    path = book(tmp_path / "r", ONE).path
+    export = tmp_path / "usage.csv"
+    export.write_text("start_time,end_time,model,num_model_requests,input_tokens,output_tokens\n1,2,x-1,1,3,4\n")
+    assert command(f"run={path}", f"reconcile={export}").returncode == 0
+    export.write_text("start_time,end_time,model,num_model_requests,input_tokens,output_tokens\n1,2,x-1,1,3,5\n")
+    assert command(f"run={path}", f"reconcile={export}").returncode == 3
