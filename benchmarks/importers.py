@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import types
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -74,32 +75,33 @@ def problems(checkouts: Path) -> list[Problem]:
     return found
 
 
-async def ours(todo: list[Problem], device: str) -> list[dict[str, Any]]:
+async def ours(todo: list[Problem], device: str, workers: int) -> list[dict[str, Any]]:
     from benchmark.errors import UserError
     from tools.executor.local import LocalExecutor
     from tools.platforms import default_targets
     from tools.settings import Settings
     from tools.tasks import Finder
 
-    executor, found = LocalExecutor(workers=1), []
+    executor, one_by_one = LocalExecutor(workers=workers), asyncio.Lock()
     settings = Settings(device=device, targets=tuple(default_targets()[:1]), timing="off", profile="off")
+
+    async def judged(problem: Problem, finder: Finder) -> dict[str, Any]:
+        try:
+            # Files are described one after another, while others are evaluated.
+            async with one_by_one:
+                task = await asyncio.to_thread(finder.find, problem.id)
+        except UserError as error:
+            return {"verdict": "task_invalid", "correct": None, "cases": 0, "message": str(error)}
+        evaluation = await executor.evaluate(problem.candidate.read_text(encoding="utf-8"), task, settings)
+        message = evaluation.error.message if evaluation.error else ""
+        print(f"{problem.name}: {evaluation.verdict} {message}", file=sys.stderr, flush=True)
+        return {"verdict": evaluation.verdict, "correct": bool(evaluation.correct), "cases": len(evaluation.cases), "message": message}
+
     try:
         with Finder() as finder:
-            for problem in todo:
-                try:
-                    task = finder.find(problem.id)
-                except UserError as error:
-                    found.append({"verdict": "task_invalid", "correct": None, "cases": 0, "message": str(error)})
-                    continue
-                evaluation = await executor.evaluate(problem.candidate.read_text(encoding="utf-8"), task, settings)
-                message = evaluation.error.message if evaluation.error else ""
-                found.append(
-                    {"verdict": evaluation.verdict, "correct": bool(evaluation.correct), "cases": len(evaluation.cases), "message": message}
-                )
-                print(f"{problem.name}: {evaluation.verdict} {message}", file=sys.stderr, flush=True)
+            return await asyncio.gather(*(judged(problem, finder) for problem in todo))
     finally:
         await executor.close()
-    return found
 
 
 def theirs(problem: Problem) -> dict[str, Any]:
@@ -221,6 +223,7 @@ def main() -> int:
     parser.add_argument("--device", default="auto")
     parser.add_argument("--only", help="part of a problem's name")
     parser.add_argument("--out", type=Path, help="file for a JSON line per problem")
+    parser.add_argument("--workers", type=int, default=1, help="problems at a time, on either side")
     parser.add_argument("--theirs", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.theirs:
@@ -230,11 +233,14 @@ def main() -> int:
     if options.checkouts is None:
         parser.error("give the folder in which the checkouts lie")
     todo = [problem for problem in problems(options.checkouts.resolve()) if (options.only or "") in f"{problem.suite} {problem.name}"]
-    mine = asyncio.run(ours(todo, options.device))
     import torch
 
     silent = {"call": None, "exe": None, "message": "the original harness needs a GPU"}
-    rows = [row(problem, one, theirs(problem) if torch.cuda.is_available() else silent) for problem, one in zip(todo, mine, strict=True)]
+    with ThreadPoolExecutor(options.workers) as pool:
+        asked = [pool.submit(theirs, problem) for problem in todo] if torch.cuda.is_available() else []
+        mine = asyncio.run(ours(todo, options.device, options.workers))
+        others = [answer.result() for answer in asked] or [silent] * len(todo)
+    rows = [row(problem, one, other) for problem, one, other in zip(todo, mine, others, strict=True)]
     print(table(rows))
     for found in rows:
         for side in ("ours", "theirs"):

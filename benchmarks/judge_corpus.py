@@ -40,6 +40,7 @@ def autocast(a, b):
 ADAPTERS = {"Math/autocast": AUTOCAST}
 """What is appended to a source whose entry returns no tensors: `autocast` makes a context, which is then used for a product."""
 HALF = "what it applies to fp16 values takes float32 only, and does not compile"
+EIGENVALUES = "it calls torch's eigenvalues, which on a GPU overwrite a matrix that is stored column by column"
 CAUSES = {
     "Activation/relu": "NaN becomes 0; tensors that cannot be viewed flat are refused",
     "Activation/sigmoid 0": "tensors that cannot be viewed flat are refused",
@@ -49,6 +50,7 @@ CAUSES = {
     "Fusion/fused_sigmoid_conv2d": HALF,
     "Index/gather": "an index is read by strides of the result, which it has not when transposed",
     "LinearAlgebra/determinant_lu": "fp64 is computed in fp32; without pivots it calls torch's LU, which has that on a GPU only",
+    "LinearAlgebra/eig": EIGENVALUES,
     "LinearAlgebra/least_squares_qr": "fp64 is computed in fp32",
     "LinearAlgebra/solve": "the original harness compares the text of an error",
     "Loss/nll_loss": "without reduction, results are stored as many places apart as there are rows, beyond their tensor",
@@ -61,6 +63,7 @@ CAUSES = {
     "MatrixMultiply/matrix_vector_dot": "y is written as a contiguous copy, so that a strided one keeps its old values",
     "MatrixMultiply/scaled_add_norm": "the first program stores its part where others add theirs atomically; the norm of bf16 is fp32",
     "Normalization/batch_norm": "every block updates the running statistics once more; None for them is refused",
+    "Normalization/spectral_norm_eig": EIGENVALUES,
     "Optimizer/Lion": "sign(0) is -1",
     "Optimizer/RMSProp": "tensors that are not contiguous are refused",
     "Pooling/max_pool2d": "recorded as wrong without a reason; right on all our cases",

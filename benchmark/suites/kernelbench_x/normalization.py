@@ -160,12 +160,13 @@ def matrix_norm_terms(A: Tensor, x: Tensor, alpha: float, beta: float, p: float 
 def spectral_norm_eig(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The largest absolute value of the eigenvalues, which may be complex, of each square matrix of A (..., n, n); the result has
     shape (...). That is the spectral radius, and the spectral norm of normal matrices only. A tensor `out` is filled and returned."""
-    return into(torch.linalg.eigvals(A).abs().amax(-1), out)
+    # On a GPU torch overwrites a matrix that is stored column by column.
+    return into(torch.linalg.eigvals(A.clone()).abs().amax(-1), out)
 
 
 def eigenvalue_terms(A: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The size of A times the condition of its largest eigenvalue, 1 / |cos| of the angle between left and right eigenvector."""
-    values, right = torch.linalg.eig(A)
+    values, right = torch.linalg.eig(A.clone())
     left = torch.linalg.inv(right).mH
     condition = torch.linalg.vector_norm(left, dim=-2) * torch.linalg.vector_norm(right, dim=-2)
     condition = torch.where(values.abs() > 0.99 * values.abs().amax(-1, keepdim=True), condition, 0).amax(-1)
@@ -173,7 +174,7 @@ def eigenvalue_terms(A: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 
 def largest_real_eigenvalue(A: Tensor, *, out: Tensor | None = None) -> Tensor:
-    return into(torch.linalg.eigvals(A).real.amax(-1), out)
+    return into(torch.linalg.eigvals(A.clone()).real.amax(-1), out)
 
 
 def largest_singular_value(A: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -338,7 +339,7 @@ TASKS = (
             "strided": lambda d: {"A": strided(d.normal(2, 12, 12))},
             "triangular": lambda d: {"A": d.normal(3, 5, 5).tril()},
         }),
-        timed(lambda d, b, n: {"A": d.normal(b, n, n)}, ((1, 8), (1, 32), (1, 64), (1, 128))),
+        timed(lambda d, b, n: {"A": d.normal(b, n, n)}, ((1, 8), (1, 32), (1, 64))),
         Contract(close(), mutates=("out",), notes=("A rounding of A counts with the condition of the eigenvalue.",)),
         magnitude=eigenvalue_terms,
         wrong={"largest real part": largest_real_eigenvalue, "largest singular value": largest_singular_value},

@@ -94,7 +94,7 @@ class Course:
             "peaks": {"doubt": ""},
             "floor": {"cold": 1.0, "warm": 0.5},
             "clocks": {"sm_mhz": 1980, "throttle": ["idle"], "processes": [], "missing": {}},
-            "inputs": {"args": [], "kwargs": {}, "empty": False, "tensors": []},
+            "inputs": {"args": [], "kwargs": {}, "empty": False, "tensors": [], "mutates": False},
             "load": {"flush_us": 100.0, "free_bytes": 64 << 30, "input_bytes": 1 << 20},
             "seal": lambda request: {"sets": [{} for _ in request["seeds"]]},
             "check": {"ok": True, "kind": "pass", "message": ""},
@@ -104,7 +104,7 @@ class Course:
         self.record = Evaluation("", "")
         timing = [{"name": f"time-{number}", "held_out": False} for number in range(sizes)]
         cases = [{"name": "fp32", "held_out": False}, {"name": "secret", "held_out": True}]
-        self.cases = {"timing": timing, "cases": cases, "mutates": False}
+        self.cases = {"timing": timing, "cases": cases}
         self.worker = SimpleNamespace(device={"l2_bytes": 50 << 20}, settle_spare=lambda: None)
         self.box = SimpleNamespace(kill=lambda: self.gone(), memory={"gpu": 0, "size": 8 << 30})
         self.gone: Callable[[], None] = lambda: None

@@ -49,7 +49,7 @@ class Baseline:
         self.arguments = arguments
         buffers = self.values(arguments)
         copies = [buffers, *([b.clone() for b in buffers] for _ in range(places_for(buffers, flush_bytes) - 1))]
-        self.bench = Bench([self._place(task.reference, copy) for copy in copies], flush_bytes, bool(task.contract.mutates))
+        self.bench = Bench([self._place(task.reference, copy) for copy in copies], flush_bytes, bool(task.contract.written(arguments)))
         self.eager = self.bench.places
         self.compiled: list[Place] = []
 

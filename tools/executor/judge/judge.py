@@ -89,8 +89,7 @@ class Judge:
         simulated = request["device"] == "cpu"
         cases = [{"name": c.name, "held_out": c.held_out} for c in self.task.cases if not (simulated and c.device_only)]
         timing = [{"name": c.name, "held_out": c.held_out} for c in self.task.timing]
-        mutates = bool(self.task.contract.mutates)
-        return {"cases": cases, "timing": timing, "entry": self.task.entry_name, "mutates": mutates}
+        return {"cases": cases, "timing": timing, "entry": self.task.entry_name}
 
     def _take(self, request: Message, fds: list[int]) -> None:
         """The task by its name or, where it is not ours, by what the broker says of it and the line to its reference sandbox."""
@@ -124,6 +123,7 @@ class Judge:
             "kwargs": {name: self.sending.write(value) for name, value in keywords.items()},
             "tensors": [[name, tensor.numel()] for name, value in (positional | keywords).items() for tensor in tensors_in(value)],
             "empty": any(t.numel() == 0 for t in tensors_in(arguments)),
+            "mutates": bool(self.task.contract.written(arguments)),
         }
         self.sending.settle()
         self.layout = {name: layout[name] for name in ("args", "kwargs")}

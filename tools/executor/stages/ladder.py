@@ -194,7 +194,7 @@ class Ladder:
         for number in range(SETS):
             self._draw(case, number)
             facts |= self.course.judge(self._load(number))
-            self.course.ask(self._load(number) | self.layout, self.course.settings.case_s)
+            self.course.ask(self._load(number), self.course.settings.case_s)
         course = self.course
 
         def asked(of: str, request: Message) -> Message:
@@ -237,11 +237,11 @@ class Ladder:
         self.seeds[number] = self.rng.randrange(SEEDS)
         # Few of them are looked at, and a judge at work would disturb the clock.
         layout = self.course.judge({"op": "inputs", "case": case["name"], "seed": self.seeds[number], "compared": False})
-        self.layout = {"args": layout["args"], "kwargs": layout["kwargs"]}
+        self.layout = {name: layout[name] for name in ("args", "kwargs", "mutates")}
 
     def _load(self, number: int) -> Message:
         flush = max(2 * self.course.worker.device["l2_bytes"], FLUSH_BYTES)
-        return {"op": "load", "set": number, "flush": flush, "mutates": self.course.cases["mutates"]}
+        return {"op": "load", "set": number, "flush": flush} | self.layout
 
     def _timing(self, names: list[str]) -> Timing:
         sizes = [self.sizes[name] for name in names]

@@ -82,7 +82,8 @@ def eig(A: Tensor) -> Pair:
     """`(values, vectors)` of square matrices A `(*, n, n)`, real or complex: complex eigenvalues `(*, n)` in any order, each as often as
     its multiplicity, and in the columns of `vectors` `(*, n, n)` an eigenvector of norm 1 for each, `A v = lambda v`. Both are complex
     in the precision of A, for real A too. Phases are free, and so is the basis of the space of a repeated eigenvalue."""
-    values, vectors = torch.linalg.eig(A)
+    # On a GPU torch overwrites a matrix that is stored column by column.
+    values, vectors = torch.linalg.eig(A.clone())
     return values, vectors
 
 
@@ -219,7 +220,7 @@ TASKS = (
             "fp64-outliers": lambda d: {"A": offset(d.outliers(2, 10, 6, dtype=FP64))},
         }),
         timed(lambda d, batch, n: {"A": d.normal(batch, n, n)}, BATCHES),
-        Contract(factorisation.svd()),
+        Contract(factorisation.svd(slack=16.0)),
         wrong={
             "V in place of its transpose": untransposed_svd,
             "squares of the singular values": squared_svd,
@@ -246,7 +247,7 @@ TASKS = (
             "complex128": lambda d: {"A": offset(d.normal(2, 7, 7, dtype=C128))},
             "dependent": lambda d: {"A": dependent(d.normal(9, 9))},
         }),
-        timed(lambda d, batch, n: {"A": d.normal(batch, n, n)}, ((1, 16), (1, 48), (4, 64))),
+        timed(lambda d, batch, n: {"A": d.normal(batch, n, n)}, ((1, 16), (1, 32), (1, 48))),
         Contract(factorisation.eig()),
         wrong={
             "as if symmetric": lambda A: tuple(t.to(torch.promote_types(A.dtype, C64)) for t in torch.linalg.eigh(A)),
@@ -304,7 +305,7 @@ TASKS = (
             "complex128-hermitian": lambda d: {"A": hermitian(d.normal(2, 8, 8, dtype=C128)), "hermitian": True},
             "strided-outliers": lambda d: {"A": strided(symmetric(d.outliers(2, 9, 9)))},
         }),
-        timed(lambda d, batch, n: {"A": symmetric(d.normal(batch, n, n))}, ((1, 16), (1, 64), (4, 64))),
+        timed(lambda d, batch, n: {"A": symmetric(d.normal(batch, n, n))}, ((1, 8), (1, 16), (1, 24))),
         Contract(factorisation.ldl()),
         wrong={"pivots from zero": pivots_from_zero, "never a pivot": unpivoted_ldl},
     ),

@@ -10,7 +10,6 @@ from benchmark.checkers.solutions import inverse, pseudoinverse, solution
 from benchmark.draw import Draw, offset, strided, transposed
 from benchmark.suites.kernelbench_x._out import into, nothing
 from benchmark.suites.kernelbench_x.linear_algebra._matrices import (
-    BATCHES,
     C64,
     C128,
     FP64,
@@ -245,7 +244,7 @@ TASKS = (
             "complex128": lambda d: {"A": hermitian(d.normal(2, 7, 7, dtype=C128)), "b": d.normal(2, 7, 2, dtype=C128), "hermitian": True},
             "strided-outliers": lambda d: {"A": strided(symmetric(d.outliers(2, 9, 9))), "b": strided(d.normal(2, 9, 3))},
         }),
-        timed(lambda d, batch, n: {"A": symmetric(d.normal(batch, n, n)), "b": d.normal(batch, n, 1)}, ((1, 16), (1, 64), (4, 64))),
+        timed(lambda d, batch, n: {"A": symmetric(d.normal(batch, n, n)), "b": d.normal(batch, n, 1)}, ((1, 8), (1, 16), (1, 24))),
         Contract(solution(), mutates=("out",)),
         truth=lambda A, b, hermitian=False, out=None: (A, b),
         wrong={"not conjugated": unconjugated, "one block of D": diagonal_alone},
@@ -329,7 +328,7 @@ TASKS = (
             "strided-large": lambda d: {"A": strided(d.normal(5, 11, scale=1e6)), "rcond": 1e-4},
             "cut-fp64": lambda d: {"A": offset(graded(d, 2, 7, 10, dtype=FP64, last=0.01)), "rcond": 0.04},
         }),
-        timed(lambda d, batch, n: {"A": d.normal(batch, 2 * n, n)}, BATCHES),
+        timed(lambda d, batch, n: {"A": d.normal(batch, 2 * n, n)}, ((1, 16), (4, 16), (8, 32))),
         Contract(pseudoinverse(matrix="A"), mutates=("out",)),
         truth=truncated,
         wrong={"rcond taken otherwise": uncut, "the transpose": lambda A, **a: A.mT.contiguous()},
