@@ -88,7 +88,7 @@ def prompt_bound(request: Request) -> int:
 
     With tools, providers prepend instructions of their own of some hundred tokens, for which a flat `TOOL_TOKENS` stands.
     """
-    texts = [m["content"] for m in request.messages] + [str(tool) for tool in request.tools]
+    texts = [str(part) for m in request.messages for part in m.values()] + [str(tool) for tool in request.tools]
     size = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
     return size + MESSAGE_TOKENS * (len(request.messages) + len(request.tools)) + REQUEST_TOKENS + TOOL_TOKENS * bool(request.tools)
 

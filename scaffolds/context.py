@@ -98,7 +98,10 @@ class Context:
         otherwise is an answer.
         """
         identity = Identity(self.trajectory, role, round, lineage, sample)
-        request = self.caller.place(Request(prompts.messages(role, **self.variables(brief), **variables), identity, brief, self.sampling))
+        messages = prompts.messages(role, **self.variables(brief), **variables)
+        task = prompts.render("shared/task", words=self.words).strip()
+        stable = len(task) if messages[-1]["content"].startswith(task) else 0
+        request = self.caller.place(Request(messages, identity, brief, self.sampling, stable=stable))
         identity = request.identity
         try:
             reply = await self.caller.complete(request, lambda reply: self.read(role, identity, reply).parse)

@@ -1,7 +1,6 @@
 """What HTTP providers share: keys, loopback, the reading of hostile bodies, and the mapping of failures to outcomes."""
 
 import json
-import os
 import re
 import time
 from collections.abc import Mapping
@@ -11,6 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from agents.models.base import CallError, Usage
+from benchmark import secrets
 from benchmark.errors import UserError
 
 UNSENT = frozenset(
@@ -27,7 +27,7 @@ MESSAGE_LIMIT = 500
 
 def key(env: str | None, placeholder: str | None = None) -> str:
     """The API key in the environment variable `env`."""
-    return (os.environ.get(env) if env else None) or placeholder or ""
+    return (secrets.read(env) if env else None) or placeholder or ""
 
 
 def require_key(env: str, name: str) -> None:
@@ -85,10 +85,10 @@ def failed(status: int, headers: Mapping[str, str], body: bytes, model: str, env
     if status in (401, 402, 403) or (status in (400, 429) and QUOTA.search(f"{code} {message}")):
         remedy = f" Check the key in {env} and its account." if env else " Check the key and its account."
         return CallError("auth", message + remedy, **billing)
-    if status == 429:
-        return CallError("429", message, retry_after=retry_after(headers), **billing)
-    if status >= 500:
-        return CallError("5xx", message, retry_after=retry_after(headers), **billing)
+    if status == 429 or status >= 500:
+        wait = retry_after(headers)
+        asks = f" The provider asks to wait for {wait:.0f} s." if wait and wait >= 1 else ""
+        return CallError("429" if status == 429 else "5xx", message + asks, retry_after=wait, **billing)
     if status == 408:
         return CallError("timeout", message, **billing)
     if code == "context_length_exceeded" or status == 413 or (status == 400 and OVERFLOW.search(message)):

@@ -91,6 +91,29 @@ async def test_retry_after_is_honoured(recorder: MemoryRecorder) -> None:
     assert 0.3 <= time.monotonic() - start < 2
 
 
+async def test_a_provider_that_asks_for_a_pause_is_left_alone_by_all_calls(recorder: MemoryRecorder) -> None:
+    asked: list[float] = []
+
+    def fault(number: int, body: dict[str, Any]) -> Fault | None:
+        asked.append(time.monotonic())
+        return Fault("status", 429, headers={"retry-after": "0.5"}) if number == 0 else None
+
+    with WireServer(faults=fault) as server:
+        one = caller(server, recorder, concurrency=1)
+        await asyncio.gather(*(one.complete(request(sample=n)) for n in range(3)))
+        await one.close()
+    assert asked[1] - asked[0] >= 0.5
+
+
+async def test_a_wait_beyond_patience_is_no_wait_at_all(recorder: MemoryRecorder) -> None:
+    with WireServer(faults=in_turn(Fault("status", 429, "daily limit", headers={"retry-after": "3600"}))) as server:
+        one = caller(server, recorder)
+        with pytest.raises(CallFailed, match=r"daily limit.*asks to wait for 3600 s") as caught:
+            await one.complete(request())
+        await one.close()
+    assert (caught.value.outcome, [r.final for r in recorder.calls]) == ("429", [True])
+
+
 @pytest.mark.parametrize(("status", "outcome"), [(401, "auth"), (403, "auth"), (400, "bad_request"), (404, "bad_request")])
 async def test_what_asking_again_cannot_mend_is_asked_once(recorder: MemoryRecorder, status: int, outcome: str) -> None:
     with WireServer(faults=lambda number, asked: Fault("status", status)) as server:

@@ -140,7 +140,9 @@ def _pieces(block: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]
 
 
 def halves(text: str) -> tuple[str, str]:
-    return text[: len(text) // 2], text[len(text) // 2 :]
+    """Two pieces, cut between words."""
+    at = text.rfind(" ", 0, len(text) // 2) + 1
+    return text[:at], text[at:]
 
 
 def sse(events: Iterator[Event], done: bool) -> list[bytes]:

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from benchmark import secrets
 from tools.executor.channel import Channel, Closed, Malformed, Message, readable
 from tools.executor.remote import Cancelled
 
@@ -46,9 +47,9 @@ class Peer:
 
     @classmethod
     def like_caller(cls, module: str) -> "Peer":
-        """One that no candidate comes near: it finds what the caller finds."""
+        """One that no candidate comes near: it finds what the caller finds, except keys."""
         path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-        return cls(module, dict(os.environ) | {"PYTHONPATH": path} | SINGLE)
+        return cls(module, secrets.without() | {"PYTHONPATH": path} | SINGLE)
 
     def start(self, cancelled: int) -> Message:
         """What it says of itself when it is ready; nothing where that was heard before."""

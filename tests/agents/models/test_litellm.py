@@ -1,11 +1,14 @@
 """The real litellm against the real server: one try, and failures with their outcome. Slow: its import alone takes seconds."""
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 
 from agents.models import make
 from agents.models.base import CallError, Model
-from tests.agents.memory import no_tasks, request
-from tests.servers.wire import Fault, WireServer, in_turn
+from tests.agents.memory import TOOL, no_tasks, request
+from tests.servers.wire import Answer, Fault, WireServer, in_turn
 
 pytestmark = pytest.mark.slow
 FAILURES = {
@@ -29,8 +32,8 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, "http://127.0.0.1:9")
 
 
-def model(server: WireServer, timeout_s: float = 30.0) -> Model:
-    return make("hosted_vllm/m", {"base_url": server.openai_url, "timeout_s": timeout_s}, no_tasks)
+def model(server: WireServer, timeout_s: float = 30.0, **args: Any) -> Model:
+    return make("hosted_vllm/m", {"base_url": server.openai_url, "timeout_s": timeout_s, **args}, no_tasks)
 
 
 @pytest.mark.parametrize("name", FAILURES)
@@ -54,3 +57,32 @@ async def test_usage_that_is_missing_is_unknown_and_not_zero() -> None:
     with WireServer(faults=in_turn(Fault("usage", body=None))) as server:
         reply = await model(server).complete(request())
     assert (reply.usage, reply.usage_source) == (None, "unknown")
+
+
+async def test_a_stream_is_the_same_reply_with_the_time_of_its_first_token() -> None:
+    with WireServer(lambda asked: "one word or two") as server:
+        reply = await model(server, stream=True).complete(request())
+    assert (reply.text, reply.usage, reply.usage_source) == ("one word or two", server.billed, "provider")
+    assert reply.first_token is not None
+
+
+async def test_a_cut_stream_is_a_failure() -> None:
+    with WireServer(faults=in_turn(Fault("truncate"))) as server:
+        with pytest.raises(CallError) as caught:
+            await model(server, stream=True).complete(request())
+        assert len(server.requests) == 1
+    assert (caught.value.outcome, caught.value.usage) == ("cut_stream", None)
+
+
+async def test_tool_calls_come_and_go() -> None:
+    call = {"id": "call-1", "name": "evaluate", "arguments": {"block": 128}}
+    with WireServer(lambda asked: "done" if len(asked["messages"]) > 2 else Answer("", [call])) as server:
+        asked = replace(request(), tools=(TOOL,))
+        first = await model(server).complete(asked)
+        turns = (
+            {"role": "assistant", "content": "", "tool_calls": first.tool_calls},
+            {"role": "tool", "tool_call_id": "call-1", "content": "r"},
+        )
+        second = await model(server).complete(replace(asked, messages=asked.messages + turns))
+    assert (first.tool_calls, second.text) == ([call], "done")
+    assert server.requests[1]["messages"][-1] == {"role": "tool", "tool_call_id": "call-1", "content": "r"}

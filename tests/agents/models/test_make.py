@@ -69,7 +69,24 @@ def test_key_in_place_of_its_name_is_not_repeated() -> None:
         ({"base_url": "localhost:8000"}, "must start with http://"),
         ({"base_url": "http://me:pass@host/v1"}, "no credentials"),
         ({"base_url": 8000}, "base_url must be text or null"),
+        ({"api": "response"}, "api must be one of chat, responses, not 'response'"),
+        ({"stream": "yes"}, "stream must be true or false"),
+        ({"concurrency": 0}, "concurrency must be positive"),
+        ({"tokens_per_minute": 1.5}, "tokens_per_minute must be an integer or null"),
     ],
 )
 def test_bad_option_is_told_what_is_valid(args: dict[str, Any], words: str) -> None:
     assert words in refuse("openai/gpt-5", **args)
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        ({"thinking_tokens": 100}, "at least 1024 and below max_tokens (16384)"),
+        ({"thinking_tokens": 4000, "max_tokens": 4000}, "below max_tokens (4000)"),
+        ({"thinking_tokens": 2000, "temperature": 0.5}, "temperature cannot be set together with thinking_tokens"),
+        ({"cache": "2h"}, "cache must be one of 5m, 1h, none"),
+    ],
+)
+def test_what_anthropic_would_refuse_is_refused_before(args: dict[str, Any], words: str) -> None:
+    assert words in refuse("anthropic/m", base_url="http://localhost:9", **args)

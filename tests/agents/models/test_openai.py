@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agents.models import make
@@ -66,7 +66,7 @@ def test_refusal_is_a_reply() -> None:
     assert (reply.text, reply.finish_reason) == ("I will not.", "refusal")
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 @given(st.dictionaries(NAMES, SHAPED))
 def test_no_reply_is_too_strange_to_read(data: dict[str, Any]) -> None:
     reply = read(data)

@@ -1,13 +1,13 @@
-"""The same tokens, told in either dialect, are the same kinds."""
+"""The same tokens, told in any dialect, are the same kinds."""
 
 import json
 
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agents.models import usage
 from agents.models.base import Usage
-from tests.servers.wire import anthropic_body, openai_body
+from tests.servers.dialects import anthropic_body, openai_body, responses_body
 
 TOKENS = st.integers(0, 10**6)
 USAGES = st.builds(
@@ -26,11 +26,12 @@ FIELDS = st.sampled_from(
 SHAPED = st.recursive(st.integers(-5, 50) | JSON, lambda inner: st.dictionaries(FIELDS, inner))
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 @given(USAGES)
-def test_both_dialects_normalise_alike(logical: Usage) -> None:
+def test_all_dialects_normalise_alike(logical: Usage) -> None:
     request = {"model": "m", "messages": []}
     assert usage.openai(openai_body(request, "", logical, "id")["usage"]) == (logical, "provider")
+    assert usage.responses(responses_body(request, "", logical, "id")["usage"]) == (logical, "provider")
     assert usage.anthropic(anthropic_body(request, "", logical, "id")["usage"]) == (logical, "provider")
 
 
@@ -55,15 +56,15 @@ def test_cached_tokens_are_not_counted_twice() -> None:
 
 def test_figures_that_contradict_each_other_are_partial() -> None:
     raw = {"prompt_tokens": 5, "completion_tokens": 10, "prompt_tokens_details": {"cached_tokens": 800}}
-    assert usage.openai(raw)[1] == "partial"
+    assert usage.openai(raw) == (Usage(cache_read=5, output=10), "partial")
     assert usage.openai({"prompt_tokens": 5})[1] == "partial"
     assert usage.anthropic({"output_tokens": 5})[1] == "partial"
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 @given(SHAPED)
 def test_no_usage_object_is_too_strange(raw: object) -> None:
-    for read in (usage.openai, usage.anthropic):
+    for read in (usage.openai, usage.responses, usage.anthropic):
         kinds, source = read(raw)
         assert (kinds is None) == (source == "unknown")
         if kinds is not None:

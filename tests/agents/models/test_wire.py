@@ -1,4 +1,4 @@
-"""Both SDKs against a real server that misbehaves: every failure has its outcome, and every body is survived."""
+"""Both SDKs, in all dialects, against a real server that misbehaves: every failure has its outcome, and every body is survived."""
 
 from typing import Any
 
@@ -9,7 +9,14 @@ from agents.models.base import CallError, Model, Reply, Usage
 from tests.agents.memory import no_tasks, request
 from tests.servers.wire import Fault, WireServer, in_turn
 
-DIALECTS = ("openai", "anthropic")
+DIALECTS: dict[str, dict[str, Any]] = {
+    "openai": {},
+    "responses": {"api": "responses"},
+    "anthropic": {},
+    "openai stream": {"stream": True},
+    "responses stream": {"api": "responses", "stream": True},
+    "anthropic stream": {"stream": True},
+}
 FAILURES = {
     "429": (Fault("status", 429, headers={"retry-after": "1.5"}), "429", True),
     "500": (Fault("status", 500), "5xx", True),
@@ -35,8 +42,8 @@ FAILURES = {
 
 
 def model(dialect: str, server: WireServer, **args: Any) -> Model:
-    url = server.openai_url if dialect == "openai" else server.anthropic_url
-    return make(f"{dialect}/m", {"base_url": url, **args}, no_tasks)
+    provider, url = ("anthropic", server.anthropic_url) if "anthropic" in dialect else ("openai", server.openai_url)
+    return make(f"{provider}/m", {"base_url": url, **DIALECTS[dialect], **args}, no_tasks)
 
 
 async def ask(dialect: str, server: WireServer, timeout_s: float = 30.0) -> Reply:
@@ -53,7 +60,7 @@ async def test_failure_has_its_outcome_and_is_tried_once(dialect: str, name: str
     fault, outcome, unbilled = FAILURES[name]
     with WireServer(faults=lambda number, asked: fault) as server:
         with pytest.raises(CallError) as caught:
-            await ask(dialect, server, 2.0 if fault.kind == "hang" else 30.0)
+            await ask(dialect, server, 0.5 if fault.kind == "hang" else 30.0)
         assert len(server.requests) == 1
     assert caught.value.outcome == outcome
     assert (caught.value.usage == Usage()) is unbilled
