@@ -9,7 +9,7 @@ from benchmark.errors import UserError
 def main() -> int:
     """Collects all configs, validates all, then runs all.
 
-    Exit codes: 0 done, 1 our own fault, 2 user error, 4 no verdict on a task, 130 interrupted.
+    Exit codes: 0 done, 1 our own fault, 2 user error, 4 no verdict on a task, 75 waiting for a batch, 130 interrupted.
     """
     if {"-h", "--help"} & set(sys.argv[1:]):
         from experiments.usage import text

@@ -25,9 +25,11 @@ examples:
   python -m experiments.run task=./my_ops.py:fused_bias_gelu              my own function
   python -m experiments.run -m scaffold=oneshot,geak seed=1,2,3           many runs under one budget
   python -m experiments.run resume=runs/<run_id>                          go on where a run stopped
+  python -m experiments.run model=batch model_args.of=anthropic/NAME      half the price, in batches: ends with 75 until it is over
   python -m experiments.run model=replay model_args.source=runs/<run_id>  again on its recorded replies, at no cost
 
-exit codes: 0 done, 1 our own fault, 2 wrong input, 4 a task could not be judged, 130 interrupted (resume= continues)"""
+exit codes: 0 done, 1 our own fault, 2 wrong input, 4 a task could not be judged,
+75 waiting for a batch and 130 interrupted (resume= continues both)"""
 
 
 CONF = Path(__file__).parent / "conf"
