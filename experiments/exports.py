@@ -139,7 +139,8 @@ def openai_usage(when: str, row: Record) -> list[Entry]:
         "cache_write": write,
         "output": whole(row.get("output_tokens")),
     }
-    return amounts(when, row.get("model"), tier(row.get("batch"), row.get("service_tier")), counts)
+    batch = tier(row.get("batch"))
+    return amounts(when, row.get("model"), batch if batch == "batch" else tier(row.get("service_tier"), batch), counts)
 
 
 def anthropic_usage(when: str, row: Record) -> list[Entry]:

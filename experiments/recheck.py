@@ -58,7 +58,7 @@ def records(path: Path) -> Iterable[tuple[int, Record]]:
 def item(number: int, line: Record, priced: Mapping[str, Any], prefix: str) -> Record:
     """A line's labels and amounts."""
     identity = line["identity"]
-    sure = line["usage_source"] in ("provider", "counted") and line["usage"] is not None
+    sure = line["usage_source"] in ("provider", "counted", "replayed") and line["usage"] is not None
     used = kinds(line) if sure else {kind: (line["usage"] or {}).get(kind, 0) for kind in (*KINDS, "reasoning")}
     tokens = sum(used[kind] for kind in KINDS)
     row = priced.get(line["model_asked"])
@@ -97,9 +97,15 @@ def slices(path: Path, lines: Sequence[tuple[int, Record]], champions: Mapping[s
     for number, line in lines:
         name, call = line["identity"]["trajectory"], line["call_id"]
         since, own = found.get(name, (math.inf, []))
-        unread = line["parse"] is not None and line["parse"] != "ok" and line["outcome"] != "declined" and call not in kept
-        told = {"retried": line["try"] != 1, "lost": not line["reply_sha"], "unparsed": bool(line["reply_sha"]) and unread,
-                "late": line["start"] >= since and call not in own, "failed": not champions.get(name)}  # fmt: skip
+        unread = line.get("parse") is not None and line.get("parse") != "ok" and line["outcome"] != "declined" and call not in kept
+        told = {
+            "retried": line["try"] != 1,
+            "lost": not line["reply_sha"],
+            "unparsed": bool(line["reply_sha"]) and unread,
+            "late": line["start"] >= since and call not in own,
+            "failed": not champions.get(name),
+            "replayed": line.get("replayed") is not None,
+        }
         made[number] = {key for key, true in told.items() if true}
     return made
 
@@ -111,7 +117,7 @@ def kinds(line: Record) -> dict[str, int]:
         return dict.fromkeys((*KINDS, "reasoning"), 0)
     if "input" in raw:  # Of models that count for themselves.
         return {kind: raw.get(kind, 0) for kind in (*KINDS, "reasoning")}
-    if not line["model_asked"].startswith("anthropic/"):
+    if not str((line.get("replayed") or {}).get("model", line["model_asked"])).startswith("anthropic/"):
         chat = "prompt_tokens" in raw
         return inclusive(raw, *(("prompt_tokens", "completion_tokens") if chat else ("input_tokens", "output_tokens")))
     hour = (raw.get("cache_creation") or {}).get("ephemeral_1h_input_tokens") or 0

@@ -33,7 +33,8 @@ class Sum:
 
 def reconcile(runs: Sequence[Run], rows: Mapping[str, prices.Row], statements: Sequence[Statement]) -> Record:
     """`rows` replace the runs' own prices, model by model."""
-    valued = [(line, {**prices.stored(run.prices), **rows}.get(line["model_asked"])) for run in runs for line in run.calls]
+    priced = [(run, {**prices.stored(run.prices), **rows}) for run in runs]
+    valued = [(line, known.get(line["model_asked"])) for run, known in priced for line in run.calls if not line.get("replayed")]
     served = names(line for line, _ in valued)
     compared = [compare(statement, [(line, row) for line, row in valued if provider(line) == statement.provider], served)
                 for statement in statements]  # fmt: skip

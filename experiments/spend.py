@@ -45,6 +45,7 @@ SLICES = {
     "unparsed": "replies that could not be parsed",
     "late": "calls begun after the champion was found",
     "failed": "trajectories without a champion",
+    "replayed": "replies of a recorded run, at no cost",
 }
 
 
@@ -66,6 +67,7 @@ def tries(run: Run, rows: Mapping[str, Row], name: str, prefix: str = "") -> lis
             "unparsed": unparsed(line, parsed),
             "late": trajectory in since and line["start"] >= since[trajectory] and line["call_id"] not in own,
             "failed": not found.get(trajectory),
+            "replayed": line.get("replayed") is not None,
         }
         labels = {**places(run, name, trajectory, prefix), "role": identity["role"], "round": str(identity["round"])}
         made.append(valued(line, labels, row, frozenset(s for s in SLICES if belongs[s])))
@@ -94,7 +96,7 @@ def unparsed(line: Record, parsed: set[str]) -> bool:
     """A reply that was read as no candidate and as no note; one that declines the task is read as just that."""
     return (
         line["reply_sha"] is not None
-        and line["parse"] not in ("ok", None)
+        and line.get("parse") not in ("ok", None)
         and line["outcome"] != "declined"
         and line["call_id"] not in parsed
     )

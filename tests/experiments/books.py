@@ -28,7 +28,7 @@ def book(path: Path, calls: Sequence[Call], solved: Sequence[str] = ("quick/add"
     tries: dict[tuple[str, str, int], int] = {}
     for task, role, round, usage in calls:
         number = tries[task, role, round] = tries.get((task, role, round), 0) + 1
-        cost = row.cost(usage) if row and usage else None
+        cost = row.cost(usage, changes.get("tier", "standard")) if row and usage else None
         known = {"usage": usage, "usage_raw": asdict(usage), "usage_source": "counted", "reply_sha": reply(store, usage)} if usage else {
             "usage": None, "usage_raw": None, "usage_source": "unknown", "outcome": "timeout", "reply_sha": None, "tokens_upper": 900,
             "parse": None}  # fmt: skip

@@ -38,14 +38,22 @@ def everything_goes_wrong(number: int, asked: dict[str, Any]) -> Fault | None:
 def run(path: Path, model: str = "openai/m", prices: Mapping[str, Any] = PRICES, usage: Callable[..., Usage] = every_kind,
         faults: Callable[[int, dict[str, Any]], Fault | None] = everything_goes_wrong) -> tuple[Run, WireServer]:  # fmt: skip
     """Two trajectories of two roles and three rounds, the first one solved in its second round; and the server, with its bill."""
-    table = Prices.load(prices)
-    table.row(model)
-    asked = {"tasks": {task: {"category": category} for task, category in TASKS.items()}, "seeds": [0]}
-    about = {"asked": asked, "scaffold": {"name": "geak"}, "model": model}
-    store = RunStore.create(path, "seed: 0\n", about, table.to_dict())
     with WireServer(lambda body: "a reply", faults, usage) as server:
         url = server.anthropic_url if model.startswith("anthropic/") else server.openai_url
-        asyncio.run(ask(store, Ledger(prices=table), model, url))
+        return made(path, model, {"base_url": url, "timeout_s": 5}, Prices.load(prices)), server
+
+
+def replay(path: Path, source: Run) -> Run:
+    """The same again, from what is on record."""
+    return made(path, "replay", {"source": str(source.path)}, Prices.load())
+
+
+def made(path: Path, name: str, args: Mapping[str, Any], table: Prices) -> Run:
+    model = make(name, args, no_tasks)
+    table.row(model.name, model.free)
+    asked = {"tasks": {task: {"category": category} for task, category in TASKS.items()}, "seeds": [0]}
+    store = RunStore.create(path, "seed: 0\n", {"asked": asked, "scaffold": {"name": "geak"}, "model": model.name}, table.to_dict())
+    asyncio.run(ask(Caller(model, store, Ledger(prices=table), first_wait_s=0.001)))
     for task in TASKS:
         for name in ("000.00.00", "001.00.00"):
             won = task == "quick/add" and name == "001.00.00"
@@ -54,12 +62,11 @@ def run(path: Path, model: str = "openai/m", prices: Mapping[str, Any] = PRICES,
             store.write_attempt(records.attempt(f"{task}@0", name, verdict=verdict, kernel_sha=sha, calls=calls, tokens=None, wall_s=0.0))
         store.write_trajectory(records.trajectory(f"{task}@0", champion="001.00.00" if task == "quick/add" else None))
     store.close()
-    return Run(path), server
+    return Run(path)
 
 
-async def ask(store: RunStore, ledger: Ledger, model: str, url: str) -> None:
+async def ask(caller: Caller) -> None:
     """All calls, one round after the other, as a scaffold would."""
-    caller = Caller(make(model, {"base_url": url, "timeout_s": 5}, no_tasks), store, ledger, first_wait_s=0.001)
     for number in range(ROUNDS):
         asked = [
             request(f"{task} {role} {'x' * number}", role=role, round=number, trajectory=f"{task}@0") for task in TASKS for role in ROLES

@@ -45,6 +45,21 @@ def test_openai_usage_pages_are_parted_into_disjoint_kinds(tmp_path: Path) -> No
     assert {(e.model, e.tier) for e in found.entries} == {("gpt-5-2025-08-07", "batch")}
 
 
+@pytest.mark.parametrize(
+    ("batch", "service", "ours"),
+    [
+        (True, "default", "batch"),
+        (False, "default", "standard"),
+        (False, "priority", "priority"),
+        (False, None, "standard"),
+        (None, None, None),
+    ],
+)
+def test_tiers_of_openai_are_ours(tmp_path: Path, batch: bool | None, service: str | None, ours: str | None) -> None:
+    found = told(tmp_path / "u.json", page(DAY, {**OPENAI, "batch": batch, "service_tier": service}))
+    assert {entry.tier for entry in found.entries} == {ours}
+
+
 def test_openai_usage_sheet_has_the_same_fields(tmp_path: Path) -> None:
     head = "start_time,end_time,start_time_iso,end_time_iso,project_id,num_model_requests,api_key_id,model,batch,input_tokens,output_tokens"
     rows = [

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from agents.models.base import Usage
 from agents.prices import Rates, Row
@@ -14,7 +15,7 @@ from experiments.recheck import recheck
 from experiments.runs import Run
 from experiments.totals import audit
 from tests.experiments import paid
-from tests.experiments.books import Call, book
+from tests.experiments.books import MODEL, RATES, Call, book
 from tests.experiments.test_totals import CALLS
 
 
@@ -24,10 +25,14 @@ def checked(*paths: Path, rows: dict[str, Row] | None = None) -> list[str]:
 
 
 @settings(max_examples=25, deadline=None)
-@given(CALLS)
-def test_both_ways_agree_on_any_records(tmp_path_factory: pytest.TempPathFactory, calls: list[Call]) -> None:
+@given(CALLS, st.sampled_from(("standard", "batch", "priority")), st.booleans(), st.booleans())
+def test_both_ways_agree_on_any_records(
+    tmp_path_factory: pytest.TempPathFactory, calls: list[Call], tier: str, half: bool, long: bool
+) -> None:
     path = tmp_path_factory.mktemp("check")
-    assert checked(book(path / "a", calls).path, book(path / "b", calls, solved=()).path) == []
+    prices = {MODEL: {**RATES, **({"batch": 0.5} if half else {}), **({"long": {**RATES, "output": 70.0, "above": 10**6}} if long else {})}}
+    runs = [book(path / name, calls, solved=solved, prices=prices, tier=tier) for name, solved in (("a", ("quick/add",)), ("b", ()))]
+    assert checked(*(run.path for run in runs)) == []
 
 
 @pytest.mark.parametrize("model", ["openai/m", "anthropic/m"])
@@ -99,3 +104,14 @@ def test_a_wrong_total_names_its_lines(tmp_path: Path) -> None:
     ]
     assert any("lines 1, 2 say" in text for text in found)
     assert any(text.startswith("categories: tries adds up to 3") for text in found)
+
+
+def test_a_replayed_run_adds_up_both_ways_at_no_cost(tmp_path: Path) -> None:
+    for model in ("openai/m", "anthropic/m"):
+        source, _ = paid.run(tmp_path / model.replace("/", "-"), model)
+        again = paid.replay(tmp_path / f"{model.partition('/')[0]}-again", source)
+        assert checked(again.path) == []
+        report = audit([again])["total"]
+        assert report["of_which"]["replayed"]["tries"] == report["tries"] == 12
+        assert report["usd"] == 0.0
+        assert report["tokens_at_least"] == audit([source])["total"]["tokens_at_least"] > 0
