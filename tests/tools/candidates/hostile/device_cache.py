@@ -1,4 +1,4 @@
-"""The kernel itself keeps its last answer in device memory, and copies it when a row begins as it did before.
+"""The kernel itself keeps its last answer in device memory, and copies it when a row begins about as it did before.
 
 Row: 11 (a cache below Python, which no check of the host sees).
 Expected: wrong_numeric at adversarial.
@@ -15,7 +15,7 @@ def rows(x, y, kept, heads, columns, BLOCK: tl.constexpr):
     offsets = tl.arange(0, BLOCK)
     mask = offsets < columns
     head = tl.load(x + row * columns).to(tl.float32)
-    if tl.load(heads + row) == head:
+    if tl.abs(tl.load(heads + row) - head) < 0.2:
         tl.store(y + row * columns + offsets, tl.load(kept + row * columns + offsets, mask=mask), mask=mask)
     else:
         v = tl.load(x + row * columns + offsets, mask=mask, other=-float("inf")).to(tl.float32)
