@@ -64,13 +64,14 @@ def amounts(part: Record) -> list[str]:
 def explained(report: Record) -> list[str]:
     """What a reader must know to read the tables."""
     total = report["total"]
-    dates = sorted({f"{run['prices']['date']}, {run['prices']['source']}" for run in report["runs"]})
+    valued = {model: by for run in report["runs"] for model, by in run["prices"].items()}
     lines = [
         "per success: all of the row, failures and retries included, for each solved task and seed; of a role or a round, its share.",
         "input, cache read, cache write and output add up to tokens; reasoning is a part of output; "
         "caches at cost: tokens of the cache weighted by their price over that of input.",
         "the most expensive failures are listed dearest first." if report["failures"] else "",
-        f"prices: {'; '.join(dates)}" + (f"; valued anew: {', '.join(report['revalued'])}" if report["revalued"] else ""),
+        *(f"prices of {model}: {by['source'] + dated(by['date']) if by else 'unknown'}" for model, by in valued.items()),
+        f"valued anew: {', '.join(report['revalued'])}" if report["revalued"] else "",
     ]
     for key, what, write in (("tokens", "usage", number), ("usd", "cost", money)):
         if total[f"tries_without_{what}"]:
@@ -79,6 +80,10 @@ def explained(report: Record) -> list[str]:
             ends = f"at least {write(total[f'{key}_at_least'])}, at most {at_most(total[f'{key}_at_most'], write)}"
             lines.append(f"{total[f'tries_without_{what}']} tries without a known {what}: {key} are {ends}; {bound}.")
     return [line for line in (*lines, *report["notes"], *checked(report.get("check"))) if line]
+
+
+def dated(date: str | None) -> str:
+    return f", {date}" if date else ""
 
 
 def at_most(value: float | None, write: Callable[[float], str]) -> str:

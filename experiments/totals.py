@@ -24,9 +24,10 @@ def audit(runs: Sequence[Run], rows: Mapping[str, prices.Row] | None = None) -> 
     asked = [labels for name, run in named for labels in outcomes(run, name, prefixes[name])]
     judged = [{**places(run, name, a["trajectory"], prefixes[name]), "role": a["role"], "round": str(a["round"]), "verdict": a["verdict"]}
               for name, run in named for a in run.attempts]  # fmt: skip
+    ran = [about(name, run, rows) for name, run in named]
     return {
-        "runs": [about(name, run) for name, run in named],
-        "revalued": sorted(rows),
+        "runs": ran,
+        "revalued": sorted({model for run in ran for model in run["prices"] if model in rows}),
         "total": line(spent, judged, asked),
         "by": {dimension: along(dimension, spent, judged, asked) for dimension in DIMENSIONS},
         "pairs": {task: along("role", own(spent, task), own(judged, task), own(asked, task)) for task in split(asked, "task")},
@@ -41,8 +42,13 @@ def called(runs: Sequence[Run]) -> list[str]:
     return ids if len(set(ids)) == len(ids) else [str(run.path) for run in runs]
 
 
-def about(name: str, run: Run) -> Record:
-    valued = {key: run.prices.get(key) for key in ("date", "source")}
+def about(name: str, run: Run, rows: Mapping[str, prices.Row]) -> Record:
+    """What ran, and by which prices its models are valued; None where there are none."""
+    models = dict.fromkeys([run.environment["model"], *(line["model_asked"] for line in run.calls)])
+    known = {**prices.stored(run.prices), **rows}
+    valued = {
+        model: {key: getattr(known[model], key) for key in ("name", "source", "date")} if model in known else None for model in models
+    }
     return {"run": name, "scaffold": run.environment["scaffold"]["name"], "model": run.environment["model"], "prices": valued}
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from agents.models.base import Usage
+from agents.prices import Rates, Row
 from benchmark.errors import UserError
 from experiments import audit, layout, totals
 from experiments.runs import Run
@@ -36,6 +37,16 @@ def test_a_sum_over_unknowns_says_at_least_and_at_most(tmp_path: Path) -> None:
     run = book(tmp_path / "r", [("quick/add", "generator", 0, Usage(input=1234)), ("quick/add", "generator", 1, None)])
     text = layout.FORMATS["md"](totals.audit([run]))
     assert "| >=1,234, <=2,134 | >=$0.0012, <=$0.0038 |" in text
+
+
+def test_the_prices_of_every_model_are_told(tmp_path: Path) -> None:
+    runs = [book(tmp_path / "a", ONE), book(tmp_path / "b", ONE, prices={}, model="openai/nobody-knows"),
+            book(tmp_path / "c", ONE, prices={}, model="openai/gpt-5")]  # fmt: skip
+    text = layout.FORMATS["table"](totals.audit(runs, {"openai/m": Row("new", "a page", Rates(), date="2026-12-01")}))
+    assert "prices of openai/m: a page, 2026-12-01\n" in text
+    assert "prices of openai/nobody-knows: unknown\n" in text
+    assert "prices of openai/gpt-5: https://developers.openai.com/api/docs/pricing, 2026-11-30\n" in text
+    assert "valued anew: openai/m\n" in text
 
 
 def test_csv_and_json_hold_the_same_rows(tmp_path: Path) -> None:

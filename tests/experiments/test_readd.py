@@ -83,6 +83,7 @@ sys.exit(audit.main())
     for report in (new, old):
         report.pop("check", None)
         report.pop("revalued")
+        assert report["runs"][0].pop("prices").keys() == {"openai/m"}
     assert tokens_only(new) == tokens_only(old)
     for key in ("usd_at_least", "usd_at_most"):
         assert new["total"][key] == pytest.approx(3 * old["total"][key])
