@@ -70,6 +70,7 @@ def item(number: int, line: Record, priced: Mapping[str, Any], prefix: str) -> R
         "line": line,
         "sure": sure,
         "cost": cost,
+        "price_row": row["name"] if row else None,
         "task": identity["trajectory"].rpartition("@")[0],
         "trajectory": prefix + identity["trajectory"],
         "role": identity["role"],
@@ -193,6 +194,8 @@ def faults(path: Path, lines: Sequence[tuple[int, Record]], made: Sequence[Recor
                 yield f"{at}: usage.{kind} is {line['usage'][kind]}, usage_raw says {valued[kind]}"
         if not revalued and not same(line["cost_usd"], valued["cost"]):
             yield f"{at}: cost_usd is {line['cost_usd']}, usage_raw times prices.json is {valued['cost']}"
+        if not revalued and line["price_row"] != valued["price_row"]:
+            yield f"{at}: valued by {line['price_row']}, its row in prices.json is {valued['price_row']}"
         yield from (f"{at}: {sentence}" for sentence in unlike(path, line))
     for call, numbers in seen.items():
         if sorted(numbers) != list(range(1, len(numbers) + 1)):

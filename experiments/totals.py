@@ -32,7 +32,7 @@ def audit(runs: Sequence[Run], rows: Mapping[str, prices.Row] | None = None) -> 
         "by": {dimension: along(dimension, spent, judged, asked) for dimension in DIMENSIONS},
         "pairs": {task: along("role", own(spent, task), own(judged, task), own(asked, task)) for task in split(asked, "task")},
         "failures": failures(asked, spent),
-        "notes": [f"{name}: {note}" for name, run in named for note in run.notes()],
+        "notes": [f"{name}: {note}" for name, run in named for note in (*run.notes(), *pending(run))],
     }
 
 
@@ -61,6 +61,13 @@ def outcomes(run: Run, name: str, prefix: str) -> Iterable[Record]:
         record = ended.get(key, {"champion": None, "end_reason": "not ended"})
         labels = places(run, name, key, prefix)
         yield {**labels, "solved": bool(record["champion"]), "end_reason": record["end_reason"], "verdict": last.get(key)}
+
+
+def pending(run: Run) -> Iterable[str]:
+    """What will be charged and is on no record yet."""
+    waiting = sum(t["end_reason"] == "waiting" for t in run.trajectories)
+    if waiting:
+        yield f"{waiting} trajectories wait for a batch; what it costs enters the books with its replies"
 
 
 def labels_of(item: Any) -> Mapping[str, str]:

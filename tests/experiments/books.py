@@ -19,7 +19,7 @@ Call = tuple[str, str, int, Usage | None]
 
 
 def book(path: Path, calls: Sequence[Call], solved: Sequence[str] = ("quick/add",), prices: Mapping[str, Any] | None = None,
-         model: str = MODEL, **changes: Any) -> Run:  # fmt: skip
+         model: str = MODEL, end_reasons: str | None = None, **changes: Any) -> Run:  # fmt: skip
     """A run of two tasks. Equal places are tries of one call; a try without usage may have used 900 tokens, 100 of them output."""
     table = Prices.load({model: RATES} if prices is None else prices)
     row = table.row(model)
@@ -39,7 +39,8 @@ def book(path: Path, calls: Sequence[Call], solved: Sequence[str] = ("quick/add"
     for task in TASKS:
         won = task in solved
         store.write_attempt(records.attempt(f"{task}@0", verdict="pass" if won else "wrong_numeric", tokens=None))
-        store.write_trajectory(records.trajectory(f"{task}@0", champion="000.00.00" if won else None))
+        reason = end_reasons or ("solved" if won else "rounds")
+        store.write_trajectory(records.trajectory(f"{task}@0", champion="000.00.00" if won else None, end_reason=reason))
     store.close()
     return Run(path)
 

@@ -48,6 +48,17 @@ def replay(path: Path, source: Run) -> Run:
     return made(path, "replay", {"source": str(source.path)}, Prices.load())
 
 
+def fork(path: Path) -> Run:
+    """The run, gone on with other prompts."""
+    table = Prices.load(PRICES)
+    store = RunStore(path)
+    with WireServer(lambda body: "another reply", usage=every_kind) as server:
+        model = make(store.calls[0]["model_asked"], {"base_url": server.openai_url}, no_tasks)
+        asyncio.run(ask(Caller(model, store, Ledger(prices=table), fork=True), "Another prompt: "))
+    store.close()
+    return Run(path)
+
+
 def made(path: Path, name: str, args: Mapping[str, Any], table: Prices) -> Run:
     model = make(name, args, no_tasks)
     table.row(model.name, model.free)
@@ -65,11 +76,13 @@ def made(path: Path, name: str, args: Mapping[str, Any], table: Prices) -> Run:
     return Run(path)
 
 
-async def ask(caller: Caller) -> None:
+async def ask(caller: Caller, start: str = "") -> None:
     """All calls, one round after the other, as a scaffold would."""
     for number in range(ROUNDS):
         asked = [
-            request(f"{task} {role} {'x' * number}", role=role, round=number, trajectory=f"{task}@0") for task in TASKS for role in ROLES
+            request(f"{start}{task} {role} {'x' * number}", role=role, round=number, trajectory=f"{task}@0")
+            for task in TASKS
+            for role in ROLES
         ]
         await asyncio.gather(*(answered(caller, body) for body in asked))
     await caller.close()

@@ -64,6 +64,7 @@ def change(path: Path, number: int, edit: Callable[[dict[str, Any]], object]) ->
         (lambda line: line["usage"].update(cache_read=999), "usage.cache_read is 999, usage_raw says 20"),
         (lambda line: line["usage_raw"].update(output=50), "usage.output is 30, usage_raw says 50"),
         (lambda line: line.update(cost_usd=1.0), "cost_usd is 1.0, usage_raw times prices.json is"),
+        (lambda line: line.update(price_row="another"), "valued by another, its row in prices.json is config:openai/m"),
         (lambda line: line.update(**{"try": 3}), "has tries [3], not one line for each"),
         (lambda line: line.update(reply_sha="0" * 64), "its reply 0000"),
     ],
@@ -115,3 +116,12 @@ def test_a_replayed_run_adds_up_both_ways_at_no_cost(tmp_path: Path) -> None:
         assert report["of_which"]["replayed"]["tries"] == report["tries"] == 12
         assert report["usd"] == 0.0
         assert report["tokens_at_least"] == audit([source])["total"]["tokens_at_least"] > 0
+
+
+def test_a_forked_run_adds_up_both_ways(tmp_path: Path) -> None:
+    run, _ = paid.run(tmp_path / "r")
+    before = audit([run])["total"]["tries"]
+    forked = paid.fork(run.path)
+    assert checked(forked.path) == []
+    report = audit([forked])["total"]
+    assert (report["calls"], report["tries"]) == (24, before + 12)

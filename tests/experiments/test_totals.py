@@ -141,3 +141,8 @@ def test_the_most_expensive_failures_come_first(tmp_path: Path) -> None:
         ("quick/gelu", 2, "rounds", "wrong_numeric"),
         ("quick/add", 1, "rounds", "wrong_numeric"),
     ]
+
+
+def test_what_waits_for_a_batch_is_said(tmp_path: Path) -> None:
+    run = book(tmp_path / "r", [("quick/add", "generator", 0, Usage(input=1))], end_reasons="waiting")
+    assert audit([run])["notes"] == ["r: 2 trajectories wait for a batch; what it costs enters the books with its replies"]
