@@ -7,7 +7,7 @@ from typing import Any
 from agents.models import wire
 from agents.models.base import CallError, Reply, Request
 from agents.models.batches.base import SLACK_S, TIER, Fetched, Line, calling, entries, failure, lost, unbilled
-from agents.models.openai import OpenAI
+from agents.models.openai import HOME, OpenAI
 from tools import jsonl
 
 Read = Callable[[Mapping[str, Any], str | None], Reply]
@@ -40,14 +40,17 @@ class Batches:
         return str(made.id)
 
     async def find(self, marker: str, custom_ids: Collection[str], since: float, known: Collection[str]) -> str | None:
-        """By the metadata; where a server forgets them, by the ids in the file that went up."""
+        """By the metadata; where another server forgets them, by the ids in the file that went up."""
         async with self.client() as client:
             async for batch in client.batches.list(limit=100):
                 if batch.created_at < since - SLACK_S:
                     break
-                if batch.id in known or (batch.metadata and batch.metadata.get(KEY) != marker):
-                    continue
-                if batch.metadata or any(line["custom_id"] in custom_ids for line in entries(await content(client, batch.input_file_id))):
+                if batch.metadata or self.live.base_url == HOME:
+                    ours = (batch.metadata or {}).get(KEY) == marker
+                else:
+                    data = b"" if batch.id in known else await content(client, batch.input_file_id)
+                    ours = any(line["custom_id"] in custom_ids for line in entries(data))
+                if ours:
                     return str(batch.id)
         return None
 
