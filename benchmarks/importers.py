@@ -223,7 +223,7 @@ def main() -> int:
     parser.add_argument("--device", default="auto")
     parser.add_argument("--only", help="part of a problem's name")
     parser.add_argument("--out", type=Path, help="file for a JSON line per problem")
-    parser.add_argument("--workers", type=int, default=1, help="problems at a time, on either side")
+    parser.add_argument("--workers", type=int, default=1, help="problems at a time; first ours, then theirs")
     parser.add_argument("--theirs", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.theirs:
@@ -236,10 +236,10 @@ def main() -> int:
     import torch
 
     silent = {"call": None, "exe": None, "message": "the original harness needs a GPU"}
+    mine = asyncio.run(ours(todo, options.device, options.workers))
+    # Theirs keep tens of GiB of a GPU for a problem: they come when our own processes are gone.
     with ThreadPoolExecutor(options.workers) as pool:
-        asked = [pool.submit(theirs, problem) for problem in todo] if torch.cuda.is_available() else []
-        mine = asyncio.run(ours(todo, options.device, options.workers))
-        others = [answer.result() for answer in asked] or [silent] * len(todo)
+        others = list(pool.map(theirs, todo)) if torch.cuda.is_available() else [silent] * len(todo)
     rows = [row(problem, one, other) for problem, one, other in zip(todo, mine, others, strict=True)]
     print(table(rows))
     for found in rows:

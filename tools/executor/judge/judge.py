@@ -68,8 +68,9 @@ class Judge:
         gpu, user = request["gpu"], request["user"]
         try:
             fd, self.shared[gpu, user] = memory.on_device(gpu, torch.accelerator.get_memory_info(gpu)[1])
-        except OSError as error:
-            return {"refused": str(error)}
+        except (OSError, RuntimeError) as error:
+            # The driver shares none, or all of it is in use.
+            return {"refused": str(error).partition("\n")[0]}
         self.exported = [fd]
         return {"size": self.shared[gpu, user].numel(), "gpu": gpu}
 
