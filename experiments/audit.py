@@ -39,6 +39,8 @@ def options(words: Sequence[str]) -> dict[str, str]:
         raise unknown("format", chosen["format"], layout.FORMATS)
     if chosen["check"] not in ("true", "false"):
         raise unknown("value of check", chosen["check"], ("true", "false"))
+    if chosen["check"] == "true" and "reconcile" in chosen:
+        raise UserError("check=true and reconcile=FILE are two questions with one exit code: ask them one after the other.")
     return chosen
 
 

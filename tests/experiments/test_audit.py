@@ -80,6 +80,7 @@ def test_a_torn_line_is_left_out_and_said(tmp_path: Path) -> None:
         (["runn=x"], "Did you mean 'run'"),
         (["run=x", "format=xml"], "Choose one of: csv, json, md, table"),
         (["run=x", "check=yes"], "Choose one of: false, true"),
+        (["run=x", "check=true", "reconcile=f"], "one after the other"),
         ([], "Name the run"),
         (["run=x", "runs=[x]"], "Name the run"),
     ],
