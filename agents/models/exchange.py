@@ -34,10 +34,6 @@ class Dialect(Protocol):
     def read(self, data: Mapping[str, Any], request_id: str | None = None) -> Reply: ...
 
 
-class Broken(Exception):
-    """The transport failed while a body was read; the cause says how."""
-
-
 class Story:
     """What has come of a stream so far."""
 
@@ -75,36 +71,29 @@ async def ask(model: Any, dialect: Any, sdk: Any, resource: Any, request: Reques
     except sdk.APIStatusError as error:
         answer = error.response
         raise wire.failed(answer.status_code, answer.headers, answer.content, model.name, args.api_key_env) from None
-    except (sdk.APIConnectionError, Broken, TimeoutError) as error:
-        raise story.cut(wire.broken(error, model.base_url, args.timeout_s, args.api_key_env)) from None
     except CallError as error:
         raise story.cut(error) from None
+    except Exception as error:
+        if not isinstance(error, sdk.APIConnectionError | TimeoutError) and not transport(error):
+            raise
+        raise story.cut(wire.broken(error, model.base_url, args.timeout_s, args.api_key_env)) from None
+
+
+def transport(error: Exception) -> bool:
+    """Whether an error is the HTTP library's: while a body is read, the SDKs hand on what it raises, of whichever version they use."""
+    return type(error).__module__.partition(".")[0].startswith("httpx")
 
 
 async def _take(response: Any, story: Story, url: str) -> Reply:
     headers = response.headers
     story.request_id = headers.get("x-request-id") or headers.get("request-id")
     if "event-stream" not in headers.get("content-type", ""):
-        content = b"".join([chunk async for chunk in _chunks(response)])
-        return story.dialect.read(wire.document(content, headers), story.request_id)
-    async for event in events(_chunks(response)):
+        return story.dialect.read(wire.document(await response.read(), headers), story.request_id)
+    async for event in events(response.iter_bytes()):
         story.add(event)
     if not story.assembly.done and "error" not in story.assembly.document():
         raise CallError("cut_stream", f"The stream from {url} ended before its reply was whole.")
     return story.reply()
-
-
-async def _chunks(response: Any) -> AsyncIterator[bytes]:
-    """A body's bytes. Whatever the transport raises, of whichever version of httpx, is `Broken`."""
-    chunks = response.iter_bytes()
-    while True:
-        try:
-            chunk = await anext(chunks)
-        except StopAsyncIteration:
-            return
-        except Exception as error:
-            raise Broken from error
-        yield chunk
 
 
 async def events(chunks: AsyncIterator[bytes]) -> AsyncIterator[dict[str, Any]]:

@@ -30,10 +30,10 @@ UNTOLD = ("reset", "truncate", "stall", "blank", "html", "raw", "usage")
 class Fault:
     """What goes wrong with one try.
 
-    `status` answers with `status` and `message`; `hang` never answers; `reset` cuts the connection after billing; `drop` before;
-    `truncate` sends half of the body, or of a stream's events; `stall` the same, and then nothing more; `garbage` sends bytes that are no
-    UTF-8 within the text; `blank` sends no body; `html` a web page; `raw` sends `body` as it is; `usage` sends the usage object `body`
-    instead of the true one; `twin` answers under the ids of the server's first try.
+    `status` answers with `status` and `message`; `torn` the same, and cuts the body; `hang` never answers; `reset` cuts the connection
+    after billing; `drop` before; `truncate` sends half of the body, or of a stream's events; `stall` the same, and then nothing more;
+    `garbage` sends bytes that are no UTF-8 within the text; `blank` sends no body; `html` a web page; `raw` sends `body` as it is; `usage`
+    sends the usage object `body` instead of the true one; `twin` answers under the ids of the server's first try.
     """
 
     kind: str
@@ -150,9 +150,9 @@ class WireServer:
             await asyncio.sleep(3600)
         if fault.kind == "drop":
             raise ConnectionResetError
-        if fault.kind == "status":
+        if fault.kind in ("status", "torn"):
             error = {"error": {"type": fault.code or "injected", "code": fault.code or None, "message": fault.message}}
-            return await self._send(writer, fault.status, [json.dumps(error).encode()], fault.headers)
+            return await self._send(writer, fault.status, [json.dumps(error).encode()], fault.headers, fault.kind)
         if path not in DIALECTS:
             return await self._send(writer, 404, [b'{"error": {"message": "no such path"}}'], {})
         said = answer(self.reply(request))
@@ -172,7 +172,7 @@ class WireServer:
         size = {"content-length": str(len(parts[0]))} if len(parts) == 1 else {"transfer-encoding": "chunked"}
         headers = {"content-type": "application/json", "x-request-id": f"req-{len(self.requests)}", **size, **extra}
         lines = [f"HTTP/1.1 {status} {REASONS.get(status, 'Status')}", *(f"{name}: {value}" for name, value in headers.items())]
-        cut = fault in ("truncate", "stall")
+        cut = fault in ("truncate", "stall", "torn")
         if len(parts) == 1:
             data = parts[0][: len(parts[0]) // 2] if cut else parts[0]
         else:

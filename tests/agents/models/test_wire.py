@@ -32,6 +32,7 @@ FAILURES = {
     "policy": (Fault("status", 400, "no", code="content_policy_violation"), "refused", True),
     "hang": (Fault("hang"), "timeout", False),
     "reset after billing": (Fault("reset"), "connection", False),
+    "torn error": (Fault("torn", 500), "cut_stream", False),
     "truncated": (Fault("truncate"), "cut_stream", False),
     "blank": (Fault("blank"), "cut_stream", False),
     "no object": (Fault("raw", body=b"[1, 2]"), "cut_stream", False),
