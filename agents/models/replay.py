@@ -48,10 +48,12 @@ class Replay:
         args = Args.read(given)
         self.match = args.match
         self.journals = [Journal(Path(path)) for path in args.source]
-        self.recorded = [Recorded(journal, record) for journal in self.journals for record in journal.settled.values()]
         self.found: dict[Identity, list[Recorded]] = {}
-        for recorded in self.recorded:
-            self.found.setdefault(recorded.record.identity, []).append(recorded)
+        """By identity, those of a run's forks together, the newest first."""
+        for journal in self.journals:
+            for record in sorted(journal.settled.values(), key=lambda record: -record.identity.fork):
+                self.found.setdefault(replace(record.identity, fork=0), []).append(Recorded(journal, record))
+        self.recorded = [recorded for same in self.found.values() for recorded in same]
         if not self.recorded:
             raise UserError(f"Nothing to replay: no call in {self._runs()} was ever answered.")
         self.sampling = agreed([found.record.sampling for found in self.recorded])
@@ -74,7 +76,7 @@ class Replay:
 
     def _find(self, request: Request) -> tuple[Recorded | None, str]:
         """The first source that has this very request goes before one that has only its identity."""
-        same = self.found.get(request.identity, [])
+        same = self.found.get(replace(request.identity, fork=0), [])
         exact = [found for found in same if found.record.request_sha == request.sha]
         if exact:
             return exact[0], "request"
@@ -91,7 +93,7 @@ class Replay:
             how = f"; the nearest one is {near.record.call_id} ({differs['words']})"
         else:
             how = ", nor of any call of this role"
-        unanswered = any(identity in journal.tries for journal in self.journals) and identity not in self.found
+        unanswered = any(identity in journal.tries and identity not in journal.settled for journal in self.journals)
         error = CallError(
             "unrecorded",
             f"No recording of {where}{', where it was never answered' if unanswered else ''}{how}.",

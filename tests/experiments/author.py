@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from typing import Any
 
 POINTWISE = """\
@@ -40,6 +41,11 @@ def wrong_first(request: dict[str, Any]) -> str:
     """Wrong until the prompt shows a failed kernel; a reflection where no code is asked for."""
     text = json.dumps(request["messages"])
     return fenced(RIGHT if "+ 1.0" in text else WRONG)
+
+
+def late(request: dict[str, Any]) -> str:
+    """No code while more than one round is left, then as `always_wrong`: few evaluations, and prompts that differ all the same."""
+    return "Let me think." if re.search(r"[2-9] more rounds", json.dumps(request["messages"])) else always_wrong(request)
 
 
 def always_wrong(request: dict[str, Any]) -> str:

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -48,16 +47,6 @@ def unread(*command: str, both: bool = False, env: dict[str, str] | None = None)
     done = subprocess.run(command, stdout=write, stderr=write if both else subprocess.PIPE, cwd=ROOT, env=variables, text=True, timeout=240)
     os.close(write)
     return done.returncode, done.stderr or ""
-
-
-def await_lines(path: Path, count: int) -> None:
-    """Waits until a file of the run has so many lines."""
-    until = time.monotonic() + 120
-    while time.monotonic() < until:
-        if path.exists() and path.read_bytes().count(b"\n") >= count:
-            return
-        time.sleep(0.01)
-    raise TimeoutError(f"{path} never had {count} lines")
 
 
 def session(pid: int) -> list[str]:

@@ -1,71 +1,13 @@
-"""A run that is killed or stopped goes on from its journal: nothing that was answered is asked twice, and it ends as if undisturbed."""
+"""A run that is stopped drains what is in flight and goes on from its journal; `test_kill.py` has the kills."""
 
-import json
 import signal
 import time
-from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.experiments import author, cli
 from tests.servers.wire import WireServer
-
-WORDS = ["scaffold=geak", "rounds=3", "benchmark.tasks=[silu]", "run_id=r"]
-
-
-def asked(server: WireServer) -> Counter[str]:
-    return Counter(json.dumps(request["messages"]) for request in server.requests)
-
-
-def undisturbed(runs: Path) -> tuple[list[dict[str, Any]], Counter[str]]:
-    with WireServer(author.always_wrong) as server:
-        done = cli.run(*cli.asking(server, runs), *WORDS)
-    assert done.returncode == 0, done.stderr
-    return cli.attempts(runs / "r"), asked(server)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("file", "count"), [("calls", 2), ("calls", 5), ("evaluations", 1), ("evaluations", 3)])
-def test_a_run_killed_in_the_middle_ends_as_if_undisturbed(tmp_path: Path, file: str, count: int) -> None:
-    expected, prompts = undisturbed(tmp_path / "whole")
-    path = tmp_path / "killed" / "r"
-    with WireServer(author.always_wrong, delay_s=0.2) as server:
-        process = cli.start(*cli.asking(server, path.parent), *WORDS)
-        cli.await_lines(path / f"{file}.jsonl", count)
-        assert cli.stop(process, signal.SIGKILL)[0] == -signal.SIGKILL
-        logged = Counter(line["prompt_sha"] for line in cli.lines(path, "calls") if line["outcome"] == "ok")
-        in_flight = len(server.requests) - logged.total()
-        assert in_flight <= 2
-        assert logged.total() < prompts.total()
-        done = cli.run(f"resume={path}")
-        assert done.returncode == 0, done.stderr
-        assert len(server.requests) == prompts.total() + in_flight
-    assert set(asked(server)) == set(prompts)
-    answered = [json.loads((path / "prompts" / f"{sha}.json").read_text())["messages"] for sha in logged]
-    assert [asked(server)[json.dumps(messages)] for messages in answered] == [1] * len(answered)
-    assert cli.attempts(path) == expected
-    assert [t["end_reason"] for t in cli.lines(path, "trajectories")] == ["rounds"]
-
-
-@pytest.mark.slow
-def test_a_second_kill_and_a_torn_line_change_nothing(tmp_path: Path) -> None:
-    expected, _ = undisturbed(tmp_path / "whole")
-    path = tmp_path / "killed" / "r"
-    with WireServer(author.always_wrong, delay_s=0.2) as server:
-        words = [*cli.asking(server, path.parent), *WORDS]
-        for count in (1, 3):
-            process = cli.start(*words)
-            cli.await_lines(path / "calls.jsonl", count)
-            cli.stop(process, signal.SIGKILL)
-            words = [f"resume={path}"]
-        with (path / "calls.jsonl").open("ab") as file:
-            file.write(b'{"schema_version": 1, "run": "r", "call_id": "quick/si')
-        done = cli.run(*words)
-    assert done.returncode == 0, done.stderr
-    assert "dropped a torn last line of calls.jsonl (54 bytes)" in done.stderr
-    assert cli.attempts(path) == expected
 
 
 @pytest.mark.parametrize("signum", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])

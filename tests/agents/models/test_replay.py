@@ -160,6 +160,16 @@ async def test_several_sources_answer_as_one_and_the_exact_request_goes_first(tm
     assert [(await caller.complete(one)).text for one in asked] == ["a0", "b1", "b2"]
 
 
+async def test_a_run_that_forked_has_both_requests_and_the_newer_one_by_identity(tmp_path: Path) -> None:
+    await record(tmp_path / "r", Scripted(Reply("old", "m")), request("One."))
+    store = RunStore(tmp_path / "r")
+    await Caller(Scripted(Reply("new", "m")), store, Ledger(), fork=True).complete(request("Two."))
+    store.close()
+    for prompt, text in (("One.", "old"), ("Two.", "new"), ("Three.", "new")):
+        reply = await replaying(tmp_path / "r", match="identity").complete(request(prompt))
+        assert reply.text == text
+
+
 async def test_a_replay_of_a_replay_tells_what_the_first_run_cost(tmp_path: Path) -> None:
     usage = Usage(input=1000, output=100)
     live = Scripted(Reply("x", "m", usage=usage))
