@@ -57,7 +57,7 @@ class ClassCandidate:
         self.ready: nn.Module | None = None
 
     def prepare(self, init: list[Any]) -> None:
-        """Makes the module for the next call before anything of its inputs is at hand: the constructor is not watched."""
+        """Makes the module for the next call. The constructor is not watched, so nothing of the call's inputs may be at hand yet."""
         torch.manual_seed(0)
         module = self.made(*init)
         move_rest(module, self.shape["state"].values(), self.to_device)

@@ -43,7 +43,6 @@ class Calls:
         of the last call holds garbage.
         """
         session, launches = self.sandbox.session, self.sandbox.launches
-        self.sandbox.prepare(request)
         arguments = self._arguments(request)
         tensors = list(tensors_in(arguments))
         zones = Zones(self.red.device) if self.red else None

@@ -159,10 +159,11 @@ class Sandbox:
             raise Failed("missing_entry", f"the module defines no function {' or '.join(names)}{also}")
         return {"tampered": self.tampered()[:16]}
 
-    def prepare(self, request: Message) -> None:
-        """What a class as a candidate needs before its arguments are at hand."""
+    def do_construct(self, request: Message) -> Message:
+        """Makes the module for the next call, where the candidate is a class."""
         if self.model:
-            self.model.prepare([self.inputs.read(request["kwargs"][name]) for name in self.model.shape["init"]])
+            self.model.prepare([self.inputs.read(node) for node in request["init"]])
+        return {}
 
     def bound(self, request: Message, arguments: list[Any]) -> Callable[[], Any]:
         assert self.function is not None

@@ -15,9 +15,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from benchmark.errors import UserError
+from benchmark.importers.described import node
 from benchmark.task import Task
 from tools.evaluation import Evaluation
 from tools.executor import compiled
+from tools.executor.arguments import tensors_in
 from tools.executor.channel import Malformed, Message, TooLong, enclosed
 from tools.executor.peer import WorkerLost
 from tools.executor.referee import Misread
@@ -196,6 +198,17 @@ class Course:
         self.cases = self.judge(request, fds)
         if not self.cases["cases"]:
             raise Stop("unsupported", "no case of this task is small enough for the simulated device; task_args may name smaller sizes")
+
+    def init(self, case: str) -> list[Message] | None:
+        """What a class in the candidate's place is constructed with, as nodes of `wire`. None where the task takes none, and where a
+        tensor is among it: such a class is made in the call, and watched.
+        """
+        origin = self.task.origin
+        if origin is None or origin.description["model"] is None:
+            return None
+        arguments = self.task.case(case).arguments(self.task.id, self.settings.seed, "meta")
+        given = [arguments[name] for name in origin.description["model"]["init"]]
+        return None if next(tensors_in(given), None) is not None else [node(value) for value in given]
 
     def _parse(self) -> Message:
         with enclosed(self.source) as fd:

@@ -54,6 +54,8 @@ class Trials:
         that do nothing, or with fresh memory that holds finite numbers in place of NaN. Raises `Stop` where the sandbox is lost.
         """
         course, record = self.course, self.course.record
+        if failure := self._constructed(case):
+            return Outcome(case, failure=failure, error=True)
         layout = course.judge({"op": "inputs", "case": case["name"], "seed": seed})
         self.calls += 1
         poison = 2 * (course.drawn(f"poison {self.calls}") >> 1) + finite
@@ -76,6 +78,14 @@ class Trials:
             outcome.foul = tampering(answer, case) or _foul(answer, check, case)
         outcome.failure = _failure(check, case)
         return outcome
+
+    def _constructed(self, case: Message) -> Failure | None:
+        """Has a candidate that is a class made before the inputs lie in the shared memory: a constructor computes as it likes."""
+        init = self.course.init(case["name"])
+        if init is None:
+            return None
+        answer = self.course.ask({"op": "construct", "init": init}, self.course.settings.case_s, soft=True)
+        return Stop.reported(answer["error"], case=case["name"]).failure if answer.get("error") else None
 
     def tried(self, case: Message, seed: int, **options: bool) -> Outcome:
         """The same, with the loss of the sandbox as one more outcome."""

@@ -210,3 +210,37 @@ def test_what_torch_computes_as_a_class_is_given_its_tensors_is_seen(problem: Fi
     eager = CLASS.replace("class ModelNew", FOLDED + "class ModelNew").replace("nn.Linear(width, out), shift", "Folded(width, out), shift")
     eager = eager.replace("run(x, self.linear.weight", "run(x, self.linear.folded")
     assert evaluate_task(eager, problem(sizes={"batch": 8, "width": 64, "out": 64})).verdict == "not_triton"
+
+
+AHEAD = """
+import sys
+import torch, triton, triton.language as tl
+from torch import nn
+@triton.jit
+def copy(x, y, n, B: tl.constexpr):
+    at = tl.program_id(0) * B + tl.arange(0, B)
+    tl.store(y + at, tl.load(x + at, mask=at < n), mask=at < n)
+found = []
+class ModelNew(nn.Module):
+    def __init__(self, width, out, shift):
+        super().__init__()
+        self.linear = nn.Linear(width, out)
+        self.out = out
+        frame = sys._getframe()
+        while frame and "request" not in frame.f_locals:
+            frame = frame.f_back
+        request = frame.f_locals["request"]
+        if "args" in request:
+            x, weight, bias = [frame.f_locals["self"].inputs.read(node) for node in request["args"]]
+            found[:] = [torch.relu(x @ weight.t() + bias - shift)]
+    def forward(self, x):
+        y = torch.empty(x.shape[0], self.out, device=x.device)
+        ready = found[0].to(x.device) if found else torch.zeros_like(y)
+        copy[(triton.cdiv(y.numel(), 1024),)](ready, y, y.numel(), B=1024)
+        return y
+"""
+
+
+@pytest.mark.slow
+def test_a_constructor_which_nobody_watches_finds_no_inputs_yet(problem: Find, evaluate_task: Callable[..., Evaluation]) -> None:
+    assert evaluate_task(AHEAD, problem(sizes={"batch": 8, "width": 64, "out": 64})).verdict == "wrong_numeric"
