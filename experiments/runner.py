@@ -17,6 +17,7 @@ from agents.ledger import Ledger
 from agents.models.base import OUTAGES, RETRIABLE, Identity, Reply
 from agents.models.batch import Batch
 from agents.models.batches.base import TIER
+from agents.pace import Pace
 from agents.parking import Lot
 from benchmark.console import show
 from benchmark.errors import UserError
@@ -259,6 +260,7 @@ def run(collected: list[Collected]) -> int:
     try:
         for plan in plans:
             jobs.append(Job.open(plan, purse, machines[0]))
+        share_paces(jobs)
         progress = live.Progress(sum(len(job.plan.trajectories) for job in jobs))
         with live.view(progress, live.Screen(stderr=True, highlight=False)) as view:
             runner = Runner(jobs, view)
@@ -269,6 +271,14 @@ def run(collected: list[Collected]) -> int:
         for job in jobs:
             farewell(job)
             job.close()
+
+
+def share_paces(jobs: list[Job]) -> None:
+    """Runs of one -m that ask the same server go at one pace, the first one's."""
+    paces: dict[tuple[str, str | None], Pace] = {}
+    for job in jobs:
+        server = (job.plan.model.name.partition("/")[0], getattr(job.plan.model, "base_url", None))
+        job.caller.pace = paces.setdefault(server, job.caller.pace)
 
 
 def farewell(job: Job) -> None:
