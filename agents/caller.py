@@ -9,8 +9,9 @@ from typing import Any, Protocol
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
 
+from agents.budget import Hold
 from agents.journal import stored_reply
-from agents.ledger import Hold, Ledger, prompt_bound
+from agents.ledger import Ledger, prompt_bound
 from agents.models.base import RETRIABLE, CallError, Identity, Model, Reply, Request, Usage
 from agents.pace import Pace, Ticket
 from agents.recorder import CallRecord, Recorder

@@ -1,11 +1,13 @@
 """Budgets and books: an upper bound is reserved before each call and evaluation, so that concurrent ones cannot overspend together."""
 
-import asyncio
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 
+from agents.budget import Account, Amount, Hold, Limits
 from agents.models.base import Identity, Model, Request, Usage
+from agents.models.batches.base import TIER
 from agents.prices import Prices
 from agents.recorder import CallRecord
 from benchmark.errors import UserError
@@ -13,46 +15,6 @@ from benchmark.errors import UserError
 MESSAGE_TOKENS = 16
 REQUEST_TOKENS = 64
 TOOL_TOKENS = 1024
-
-
-class BudgetExhausted(Exception):
-    """What is asked for does not fit into what is left. `kind` is the field of `Limits`."""
-
-    def __init__(self, kind: str, message: str):
-        super().__init__(message)
-        self.kind = kind
-
-
-@dataclass(frozen=True)
-class Limits:
-    """A run's budget; None is unlimited."""
-
-    tokens: int | None = None
-    """Input and output tokens of all calls, cached ones included."""
-    usd: float | None = None
-    evaluations: int | None = None
-    gpu_s: float | None = None
-    wall_s: float | None = None
-    """Seconds since the first start; seconds between an interruption and its resumption do not count."""
-
-
-@dataclass
-class Amount:
-    tokens: int = 0
-    usd: float = 0.0
-    evaluations: int = 0
-    gpu_s: float = 0.0
-
-    def add(self, other: "Amount") -> None:
-        for kind in fields(Amount):
-            setattr(self, kind.name, getattr(self, kind.name) + getattr(other, kind.name))
-
-
-@dataclass(eq=False)
-class Hold:
-    """A reservation; settled or released once."""
-
-    amount: Amount
 
 
 @dataclass
@@ -94,44 +56,45 @@ def prompt_bound(request: Request) -> int:
 
 
 class Ledger:
-    """The books of a run: what is spent, what is reserved, and what each call cost."""
+    """The books of a run: what is spent and reserved at each level of its budget, and what each call cost."""
 
     def __init__(self, limits: Limits | None = None, prices: Prices | None = None, clock: Callable[[], float] = time.monotonic):
         self.limits = limits or Limits()
         self.prices = prices or Prices.load()
-        self.spent = Amount()
-        self.holds: list[Hold] = []
-        self.books: dict[Identity, Total] = {}
         self.clock = clock
-        self.started = clock()
-        self.waiting: list[asyncio.Future[None]] = []
+        self.run = Account("run", self.limits, begun=clock())
+        self.trajectories: dict[str, Account] = defaultdict(lambda: Account("trajectory", self.limits.trajectory))
+        self.calls: dict[Identity, Account] = defaultdict(lambda: Account("call", self.limits.call))
+        self.books: dict[Identity, Total] = {}
+
+    def share(self) -> "Ledger":
+        """The ledger of one of several runs under one budget. Identities are unique within a run only: its books are its own."""
+        shared = Ledger(self.limits, self.prices, self.clock)
+        shared.run = self.run
+        return shared
 
     def admit(self, model: Model) -> None:
         """Refuses a USD budget that could not be kept, before anything is asked."""
-        if self.limits.usd is not None and self.prices.row(model.name, model.free) is None:
-            raise UserError(
-                f"budget.usd needs a price, and there is none for {model.name!r}: "
-                f"add prices.{model.name!r} with input and output in USD per million tokens, or use budget.tokens."
-            )
+        row = self.prices.row(model.name, model.free)
+        levels = {"budget": self.limits, "budget.trajectory": self.limits.trajectory, "budget.call": self.limits.call}
+        for level, limits in levels.items():
+            if limits.usd is not None and (row is None or row.upper(1, 1) is None):
+                raise UserError(
+                    f"{level}.usd needs a price, and there is none for {model.name!r}: add "
+                    f"'prices={{{model.name}:{{input:...,output:...}}}}' in USD per million tokens, or use {level}.tokens."
+                )
 
     async def reserve_call(self, model: Model, request: Request, tier: str = "standard") -> Hold:
         """Holds the upper bound of one try; waits where it fits only once calls in flight are settled."""
-        return await self._reserve(self._bound(model, request, tier))
+        return await self._reserve(self._bound(model, request, tier), self._accounts(request.identity))
 
     def commit(self, model: Model, request: Request, tier: str = "standard") -> Hold:
         """Holds the upper bound of a try that is under way already, whether it fits or not."""
-        hold = Hold(self._bound(model, request, tier))
-        self.holds.append(hold)
-        return hold
+        return self._hold(self._bound(model, request, tier), self._accounts(request.identity))
 
-    def _bound(self, model: Model, request: Request, tier: str) -> Amount:
-        prompt, output = prompt_bound(request), request.sampling.max_tokens
-        row = self.prices.row(model.name, model.free)
-        return Amount(tokens=prompt + output, usd=(row.upper(prompt, output, tier) if row else None) or 0.0)
-
-    async def reserve_evaluation(self, gpu_s: float = 0.0) -> Hold:
+    async def reserve_evaluation(self, trajectory: str, gpu_s: float = 0.0) -> Hold:
         """Holds one evaluation of at most `gpu_s` seconds on a GPU."""
-        return await self._reserve(Amount(evaluations=1, gpu_s=gpu_s))
+        return await self._reserve(Amount(evaluations=1, gpu_s=gpu_s), (self.run, self.trajectories[trajectory]))
 
     def settle_call(self, hold: Hold, record: CallRecord) -> None:
         """Replaces the bound by what the try cost, or by its bound where that is unknown."""
@@ -139,36 +102,47 @@ class Ledger:
         self._book(record)
 
     def settle_evaluation(self, hold: Hold, gpu_s: float) -> None:
-        self.spent.add(Amount(evaluations=1, gpu_s=gpu_s))
+        self._spend(Amount(evaluations=1, gpu_s=gpu_s), hold.accounts)
         self.release(hold)
 
     def release(self, hold: Hold) -> None:
         """Gives a reservation back."""
-        self.holds.remove(hold)
-        waiting, self.waiting = self.waiting, []
-        for future in waiting:
-            if not future.done():
-                future.set_result(None)
+        for account in hold.accounts:
+            account.release(hold)
 
-    def restore(self, calls: Iterable[CallRecord], evaluations: Iterable[float] = (), wall_s: float = 0.0) -> None:
-        """Enters what earlier starts of the run spent: every try on record, GPU seconds by evaluation, seconds run."""
+    def restore(
+        self,
+        calls: Iterable[CallRecord],
+        evaluations: Iterable[tuple[str, float]] = (),
+        wall_s: float = 0.0,
+        walls: Iterable[tuple[str, float]] = (),
+    ) -> None:
+        """Enters what earlier starts of the run spent: every try on record, (trajectory, GPU seconds) of evaluations, seconds that the run
+        was under way, (trajectory, seconds) of each trajectory."""
         for record in calls:
             self._book(record)
-        for gpu_s in evaluations:
-            self.spent.add(Amount(evaluations=1, gpu_s=gpu_s))
-        self.started -= wall_s
+            self.calls[record.identity].earlier_s += record.end - record.start if record.tier != TIER else 0.0
+        for trajectory, gpu_s in evaluations:
+            self._spend(Amount(evaluations=1, gpu_s=gpu_s), (self.run, self.trajectories[trajectory]))
+        self.run.earlier_s += wall_s
+        for trajectory, seconds in walls:
+            self.trajectories[trajectory].earlier_s += seconds
+
+    @property
+    def spent(self) -> Amount:
+        return self.run.spent
 
     @property
     def reserved(self) -> Amount:
-        # Summed anew each time: a running sum of floats would keep a residue, and a caller could wait for it for ever.
-        total = Amount()
-        for hold in self.holds:
-            total.add(hold.amount)
-        return total
+        return self.run.reserved
+
+    @property
+    def holds(self) -> list[Hold]:
+        return self.run.holds
 
     @property
     def wall_s(self) -> float:
-        return self.clock() - self.started
+        return self.run.wall_s(self.clock())
 
     def total(self, trajectory: str | None = None, role: str | None = None) -> Total:
         """Sum over the calls of a trajectory, of a role, of both, or of the run."""
@@ -188,31 +162,35 @@ class Ledger:
         """What one call cost, all its tries together."""
         return self.books.get(identity, Total())
 
-    async def _reserve(self, amount: Amount) -> Hold:
+    def _accounts(self, identity: Identity) -> tuple[Account, ...]:
+        return self.run, self.trajectories[identity.trajectory], self.calls[identity]
+
+    def _bound(self, model: Model, request: Request, tier: str) -> Amount:
+        prompt, output = prompt_bound(request), request.sampling.max_tokens
+        row = self.prices.row(model.name, model.free)
+        return Amount(tokens=prompt + output, usd=(row.upper(prompt, output, tier) if row else None) or 0.0)
+
+    async def _reserve(self, amount: Amount, accounts: tuple[Account, ...]) -> Hold:
+        """Holds it at every level at once or at none, so that nobody waits with a part of what another one waits for."""
+        for account in accounts:
+            account.begun = self.clock() if account.begun is None else account.begun
         while True:
-            if self.limits.wall_s is not None and self.wall_s > self.limits.wall_s:
-                raise BudgetExhausted("wall_s", f"The run's {self.limits.wall_s:g} s are over.")
-            reserved = self.reserved
-            blocked = [kind.name for kind in fields(Amount) if not self._fits(kind.name, amount, reserved)]
-            if not blocked:
-                hold = Hold(amount)
-                self.holds.append(hold)
-                return hold
-            for kind in blocked:
-                if not self._fits(kind, amount, Amount()):
-                    raise BudgetExhausted(kind, self._sentence(kind, amount))
-            future = asyncio.get_running_loop().create_future()
-            self.waiting.append(future)
-            await future
+            for account in accounts:
+                account.check(amount, self.clock())
+            full = next((account for account in accounts if not account.room(amount)), None)
+            if full is None:
+                return self._hold(amount, accounts)
+            await full.change()
 
-    def _fits(self, kind: str, amount: Amount, reserved: Amount) -> bool:
-        limit = getattr(self.limits, kind)
-        asked = getattr(amount, kind)
-        return limit is None or not asked or getattr(self.spent, kind) + getattr(reserved, kind) + asked <= limit
+    def _hold(self, amount: Amount, accounts: tuple[Account, ...]) -> Hold:
+        hold = Hold(amount, accounts)
+        for account in accounts:
+            account.holds.append(hold)
+        return hold
 
-    def _sentence(self, kind: str, amount: Amount) -> str:
-        spent, limit = getattr(self.spent, kind), getattr(self.limits, kind)
-        return f"The budget of {limit:g} {kind} is used up: {spent:g} spent, and the next step may take {getattr(amount, kind):g}."
+    def _spend(self, amount: Amount, accounts: tuple[Account, ...]) -> None:
+        for account in accounts:
+            account.spent.add(amount)
 
     def _book(self, record: CallRecord) -> None:
         usage = record.usage or Usage()
@@ -227,4 +205,10 @@ class Ledger:
         )
         book = self.books.setdefault(record.identity, Total(calls=1))
         book.add(entry)
-        self.spent.add(Amount(tokens=entry.tokens_upper, usd=entry.usd_upper or 0.0))
+        usd = self._standard(record) if entry.usd_upper is None else entry.usd_upper
+        self._spend(Amount(tokens=entry.tokens_upper, usd=usd), self._accounts(record.identity))
+
+    def _standard(self, record: CallRecord) -> float:
+        """USD at standard prices: what counts of a try in a tier (`priority`, `flex`) whose price nobody knows."""
+        row = self.prices.row(record.model_asked)
+        return (row.cost(record.usage or Usage()) if row else None) or 0.0

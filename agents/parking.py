@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 
 from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt
 
+from agents.budget import Hold
 from agents.caller import Caller, CallFailed, Parked, Question, again
-from agents.ledger import Hold
 from agents.models.base import OUTAGES, Brief, CallError, Identity, Reply, Request, Sampling
 from agents.models.batch import Batch
 from agents.models.batches.base import TIER, Fetched, Line, Undecided

@@ -97,14 +97,16 @@ FREE = Row("free", "embedded or replayed", Rates(0.0, 0.0, 0.0, 0.0, 0.0), batch
 class Prices:
     """Looks a model's price row up: the user's overrides, the pinned table, then litellm's bundled map."""
 
-    def __init__(self, pinned: Mapping[str, Any], overrides: Mapping[str, Any] | None = None):
+    def __init__(self, pinned: Mapping[str, Any], overrides: Mapping[str, Any] | None = None, kept: Mapping[str, Row | None] | None = None):
         self.pinned = pinned
         self.overrides = {name: _override(name, row) for name, row in (overrides or {}).items()}
+        self.kept = kept or {}
+        """What models cost when their run was started, before all else: a run's books know one price of a model, or none."""
         self.used: dict[str, Row] = {}
 
     @classmethod
-    def load(cls, overrides: Mapping[str, Any] | None = None) -> "Prices":
-        return cls(_pinned(), overrides)
+    def load(cls, overrides: Mapping[str, Any] | None = None, kept: Mapping[str, Row | None] | None = None) -> "Prices":
+        return cls(_pinned(), overrides, kept)
 
     def row(self, model: str, free: bool = False) -> Row | None:
         """The prices of `provider/model`, or None where they are unknown."""
@@ -121,6 +123,8 @@ class Prices:
     def _find(self, model: str, free: bool) -> Row | None:
         if free:
             return FREE
+        if model in self.kept:
+            return self.kept[model]
         if model in self.overrides:
             return self.overrides[model]
         if model in self.pinned["models"]:

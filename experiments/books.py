@@ -1,39 +1,26 @@
-"""Several runs under one budget: each keeps its own books, all reserve from the same purse."""
+"""What earlier starts of a run spent, entered into its books at every level of the budget."""
 
-from collections.abc import Iterable
+from collections import defaultdict
 
-from agents.ledger import Hold, Ledger
-from agents.models.base import Model, Request
-from agents.recorder import CallRecord
+from agents.journal import call_record
+from agents.ledger import Ledger
+from agents.models.batches.base import TIER
+from experiments.analysis import covered
+from experiments.runs import Run
 
 
-class Share(Ledger):
-    """A run's ledger. Identities are unique within a run only, so that books of two runs must not be one."""
-
-    def __init__(self, purse: Ledger):
-        super().__init__(purse.limits, purse.prices)
-        self.purse = purse
-
-    async def reserve_call(self, model: Model, request: Request, tier: str = "standard") -> Hold:
-        return await self.purse.reserve_call(model, request, tier)
-
-    def commit(self, model: Model, request: Request, tier: str = "standard") -> Hold:
-        return self.purse.commit(model, request, tier)
-
-    async def reserve_evaluation(self, gpu_s: float = 0.0) -> Hold:
-        return await self.purse.reserve_evaluation(gpu_s)
-
-    def settle_call(self, hold: Hold, record: CallRecord) -> None:
-        self.purse.settle_call(hold, record)
-        super().restore([record])
-
-    def settle_evaluation(self, hold: Hold, gpu_s: float) -> None:
-        self.purse.settle_evaluation(hold, gpu_s)
-
-    def release(self, hold: Hold) -> None:
-        self.purse.release(hold)
-
-    def restore(self, calls: Iterable[CallRecord], evaluations: Iterable[float] = (), wall_s: float = 0.0) -> None:
-        calls = list(calls)
-        self.purse.restore(calls, evaluations, wall_s)
-        super().restore(calls)
+def restore(ledger: Ledger, run: Run) -> None:
+    """What a batch takes is nobody's time."""
+    spans = defaultdict(list)
+    for call in run.calls:
+        if call["tier"] != TIER:
+            spans[call["identity"]["trajectory"]].append((call["start"], call["end"]))
+    for start in run.load("trajectories").records:
+        spans[start["trajectory"]].append((start["start"], start["end"]))
+    judged = [(line["identity"]["trajectory"], line["evaluation"]) for line in run.load("evaluations").records]
+    ledger.restore(
+        [call_record(call) for call in run.calls],
+        [(trajectory, made["resources"].get("gpu_s", 0.0)) for trajectory, made in judged if made["candidate_sha"]],
+        covered(span for own in spans.values() for span in own),
+        [(trajectory, covered(own)) for trajectory, own in spans.items()],
+    )

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from agents.budget import Account, CallLimits
+from agents.ledger import Ledger
 from experiments.analysis import champion, dollars, speedups, tokens, unpriced, unsure
 from experiments.store import RunStore
 from experiments.words import count, grid, speedup, usd
@@ -58,6 +60,26 @@ def summary(store: RunStore, asked: int) -> list[str]:
         everywhere = f", {of_all:.2f}x over all {asked} (a failure counts as 1.0)" if of_all is not None else ""
         lines.append(f"geometric-mean speedup {of_solved:.2f}x over {sum(s is not None for s in solved)} solved and timed{everywhere}")
     return lines
+
+
+def budgets(ledger: Ledger) -> list[str]:
+    """What is used up of each limit that was set; of trajectories and calls, by the one that used most of it."""
+    levels = [
+        ("run", ledger.limits, [ledger.run]),
+        ("trajectory", ledger.limits.trajectory, list(ledger.trajectories.values())),
+        ("call", ledger.limits.call, list(ledger.calls.values())),
+    ]
+    return [line for level, limits, accounts in levels if (line := used(level, limits, accounts, ledger.clock()))]
+
+
+def used(level: str, limits: CallLimits, accounts: Sequence[Account], now: float) -> str:
+    parts = []
+    for key, limit in vars(limits).items():
+        # When a trajectory or a call was over is nothing that its account knows.
+        if isinstance(limit, int | float) and (key != "wall_s" or level == "run"):
+            most = max((a.wall_s(now) if key == "wall_s" else getattr(a.spent, key) for a in accounts), default=0)
+            parts.append(f"${most:,.4f} of ${limit:,g}" if key == "usd" else f"{most:,.0f} of {limit:,g} {key}")
+    return f"budget of {'the run: ' if level == 'run' else f'a {level}: at most '}{', '.join(parts)}" if parts else ""
 
 
 def short(path: Path) -> str:

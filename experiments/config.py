@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Literal, get_type_hints
 
-from agents.ledger import Limits
+from agents.budget import Limits
 from benchmark.errors import UserError, unknown
 from scaffolds.options import convert
 

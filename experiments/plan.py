@@ -12,7 +12,7 @@ from omegaconf import OmegaConf
 from agents.ledger import Ledger
 from agents.models.base import Model
 from agents.models.make import make
-from agents.prices import Prices
+from agents.prices import Prices, stored
 from benchmark import suites
 from benchmark.errors import UserError
 from benchmark.task import Task
@@ -63,7 +63,8 @@ def prepare(all_collected: list[Collected]) -> tuple[list[Plan], Ledger]:
     plans = [plan(collected) for collected in all_collected]
     if any(p.config.budget != plans[0].config.budget or p.config.prices != plans[0].config.prices for p in plans):
         raise UserError("All runs of one -m share one budget and one price table: do not sweep over budget or prices.")
-    ledger = Ledger(plans[0].config.budget, Prices.load(plans[0].config.prices))
+    kept = {p.model.name: stored(p.resumed.prices).get(p.model.name) for p in plans if p.resumed}
+    ledger = Ledger(plans[0].config.budget, Prices.load(plans[0].config.prices, kept))
     for p in plans:
         ledger.prices.row(p.model.name, p.model.free)
         ledger.admit(p.model)
@@ -99,14 +100,19 @@ def reopened(run: Run, collected: Collected) -> Collected:
     stored = dict(run.config)
     stored.pop("hydra", None)
     choices = {group: name for entry in stored.pop("defaults") if isinstance(entry, dict) for group, name in entry.items()}
-    for key in ("concurrency", "executor", "budget"):
-        typed = [o.partition("=")[0] for o in collected.overrides]
-        if key in typed:
-            stored[key] = collected.body[key]
-        elif isinstance(stored[key], Mapping):
-            names = [t.partition(".")[2] for t in typed if t.startswith(f"{key}.")]
-            stored[key] = {**stored[key], **{name: collected.body[key][name] for name in names}}
+    for typed in (override.partition("=")[0] for override in collected.overrides):
+        if typed.partition(".")[0] in ("concurrency", "executor", "budget"):
+            stored = overlaid(stored, typed, collected.body)
     return Collected({**stored, "resume": collected.body["resume"]}, choices, [])
+
+
+def overlaid(stored: Mapping[str, Any], typed: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    """`stored` with what `body` has under a dotted key; groups that an older config lacks are made."""
+    head, _, rest = typed.partition(".")
+    group = stored.get(head, {})
+    if rest and not isinstance(group, Mapping):
+        return dict(stored)
+    return {**stored, head: overlaid(group, rest, body[head]) if rest else body[head]}
 
 
 def chosen(config: RunConfig) -> list[Task]:

@@ -16,20 +16,17 @@ from agents.caller import Caller
 from agents.ledger import Ledger
 from agents.models.base import OUTAGES, RETRIABLE, Identity, Reply
 from agents.models.batch import Batch
-from agents.models.batches.base import TIER
 from agents.pace import Pace
 from agents.parking import Lot
 from benchmark.console import show
 from benchmark.errors import UserError
 from benchmark.task import Task
-from experiments import batches, closing, environment, live
-from experiments.analysis import covered
-from experiments.books import Share
+from experiments import batches, books, closing, environment, live
 from experiments.config import Collected
 from experiments.machine import Machine
 from experiments.plan import Plan, prepare
 from experiments.runs import trajectory_id
-from experiments.store import RunStore, call_event, call_record
+from experiments.store import RunStore, call_event
 from scaffolds import trajectory
 from scaffolds.context import Context
 from tools.executor import Executor
@@ -62,11 +59,9 @@ class Job:
         else:
             described = environment.describe(plan, machine)
             store = RunStore.create(plan.path, plan.yaml(), described, purse.prices.to_dict())
-        ledger = Share(purse)
-        ended = [e["resources"].get("gpu_s", 0.0) for e in store.evaluations.values() if e["candidate_sha"]]
-        worked = [*(call for call in store.calls if call["tier"] != TIER), *store.trajectories.values()]
-        ran = covered((record["start"], record["end"]) for record in worked)
-        ledger.restore([call_record(c) for c in store.calls], ended, ran)
+        ledger = purse.share()
+        if plan.resumed:
+            books.restore(ledger, plan.resumed)
         caller = Caller(plan.model, store, ledger, fork=plan.config.resume.on_divergence == "fork")
         job = cls(plan, store, ledger, caller, machine)
         if isinstance(plan.model, Batch):
@@ -197,7 +192,8 @@ class Runner:
             return
         failed = call["outcome"] in OUTAGES | RETRIABLE
         self.failures = self.failures + 1 if failed else 0
-        if failed and (not job.store.answered or self.failures >= PATIENCE):
+        # Entries of a batch fail side by side, which says nothing of those to come.
+        if failed and (not job.store.answered or (self.failures >= PATIENCE and not job.lot)):
             why = f"{job.plan.model.name} does not answer ({call['outcome']}). {call['error']}"
             job.store.broken = UserError(f"{why} Then continue with resume={job.store.path}.")
             self.stop(job.store.broken)
@@ -283,7 +279,7 @@ def share_paces(jobs: list[Job]) -> None:
 
 def farewell(job: Job) -> None:
     asked = [(job.key(task, seed), task.id, seed) for task, seed in job.plan.trajectories]
-    show("\n".join(closing.lines(job.store, asked)))
+    show("\n".join([*closing.lines(job.store, asked), *closing.budgets(job.ledger)]))
     if job.lot and job.lot.open:
         show(batches.sentence(job.lot, job.store.path, job.plan.name, job.plan.scaffold))
     elif job.left():

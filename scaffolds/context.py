@@ -69,6 +69,8 @@ class Context:
     measured: bool = False
     """Whether candidates are timed, so that an evaluation takes GPU time."""
     champion: Attempt | None = field(default=None, init=False)
+    exhausted: str = field(default="", init=False)
+    """What a used-up budget said, once one ended the trajectory."""
     attempts: dict[str, Attempt] = field(default_factory=dict, init=False)
     """All attempts of the trajectory by id, for the books; prompts and choices are made from the graph's state."""
 
@@ -185,7 +187,7 @@ class Context:
         return evaluation
 
     async def execute(self, kernel: str) -> Evaluation:
-        hold = await self.ledger.reserve_evaluation(self.settings.timing_s if self.measured else 0.0)
+        hold = await self.ledger.reserve_evaluation(self.trajectory, self.settings.timing_s if self.measured else 0.0)
         try:
             evaluation = await self.executor.evaluate(self.recorder.kernel(kernel), self.task, self.settings)
         except BaseException:

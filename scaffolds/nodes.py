@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from agents.ledger import BudgetExhausted
+from agents.budget import BudgetExhausted
 from scaffolds.state import Attempt
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ def within_budget(node: Node) -> Node:
             return await node(state, runtime)
         except BudgetExhausted as exhausted:
             context = runtime.context
+            context.exhausted = str(exhausted)
             context.recorder.event("budget", trajectory=context.trajectory, kind=exhausted.kind, message=str(exhausted))
             return {"stop": "budget"}
 

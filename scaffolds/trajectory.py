@@ -6,8 +6,8 @@ import traceback
 from dataclasses import asdict
 from typing import Any
 
+from agents.budget import BudgetExhausted
 from agents.caller import Parked
-from agents.ledger import BudgetExhausted
 from agents.recorder import TrajectoryRecord
 from benchmark.errors import UserError
 from scaffolds import loader
@@ -24,7 +24,7 @@ async def run(name: str, config: Any, context: Context) -> TrajectoryRecord:
     error: str | None = None
     try:
         end_reason = await invoke(name, config, context)
-        error = last_error(context) if end_reason == "error" else None
+        error = last_error(context) if end_reason == "error" else context.exhausted or None
     except UserError:
         raise
     except BudgetExhausted as exhausted:

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from agents.budget import BudgetExhausted, Limits
 from agents.caller import Caller, CallFailed, Diverged
-from agents.ledger import BudgetExhausted, Ledger, Limits
+from agents.ledger import Ledger
 from agents.models import make
 from agents.models.base import CallError, Reply, Request, Usage
 from agents.prices import Prices

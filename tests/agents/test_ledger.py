@@ -1,13 +1,15 @@
 """Budgets hold under concurrency, and the books add up."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.ledger import Amount, BudgetExhausted, Ledger, Limits, prompt_bound
+from agents.budget import Amount, BudgetExhausted, CallLimits, Limits, TrajectoryLimits
+from agents.ledger import Ledger, prompt_bound
 from agents.models.base import Identity, Reply, Request, Usage
 from agents.prices import Prices
 from agents.recorder import CallRecord
@@ -90,12 +92,12 @@ async def test_waiting_reservation_is_refused_once_the_money_is_spent() -> None:
 
 async def test_cancelled_waiter_does_not_block_the_next() -> None:
     ledger = Ledger(Limits(evaluations=1), PRICES)
-    hold = await ledger.reserve_evaluation()
-    waiting = asyncio.create_task(ledger.reserve_evaluation())
+    hold = await ledger.reserve_evaluation("t")
+    waiting = asyncio.create_task(ledger.reserve_evaluation("t"))
     await asyncio.sleep(0)
     waiting.cancel()
     ledger.release(hold)
-    next_hold = await asyncio.wait_for(ledger.reserve_evaluation(), 1)
+    next_hold = await asyncio.wait_for(ledger.reserve_evaluation("t"), 1)
     assert ledger.holds == [next_hold]
 
 
@@ -108,6 +110,13 @@ async def test_unknown_usage_counts_its_bound() -> None:
     assert (total.usd, total.usd_upper, total.tokens, total.tokens_upper, total.unknown) == (0.0, 0.25, 0, 500, 1)
 
 
+def test_a_tier_without_a_price_counts_at_the_standard_one() -> None:
+    ledger = Ledger(Limits(usd=1.0), PRICES)
+    ledger.restore([replace(record(request(), Usage(input=1000, output=100), None), tier="priority")])
+    assert ledger.spent.usd == pytest.approx(0.003)
+    assert ledger.total().usd_upper is None
+
+
 def test_usd_budget_refuses_an_unpriced_model() -> None:
     with pytest.raises(UserError, match="none for 'openai/nobody-knows'"):
         Ledger(Limits(usd=1.0), PRICES).admit(Named("openai/nobody-knows"))
@@ -117,11 +126,11 @@ def test_usd_budget_refuses_an_unpriced_model() -> None:
 
 async def test_evaluations_and_gpu_seconds_are_budgets_too() -> None:
     ledger = Ledger(Limits(evaluations=5, gpu_s=10.0), PRICES)
-    ledger.settle_evaluation(await ledger.reserve_evaluation(gpu_s=6.0), gpu_s=6.0)
+    ledger.settle_evaluation(await ledger.reserve_evaluation("t", gpu_s=6.0), gpu_s=6.0)
     with pytest.raises(BudgetExhausted) as caught:
-        await ledger.reserve_evaluation(gpu_s=6.0)
+        await ledger.reserve_evaluation("t", gpu_s=6.0)
     assert caught.value.kind == "gpu_s"
-    await ledger.reserve_evaluation(gpu_s=4.0)
+    await ledger.reserve_evaluation("t", gpu_s=4.0)
 
 
 async def test_wall_budget_ends_by_the_clock_of_all_starts() -> None:
@@ -129,22 +138,22 @@ async def test_wall_budget_ends_by_the_clock_of_all_starts() -> None:
     ledger = Ledger(Limits(wall_s=60.0), PRICES, clock=lambda: now[0])
     ledger.restore([], wall_s=50.0)
     now[0] += 9.0
-    await ledger.reserve_evaluation()
+    await ledger.reserve_evaluation("t")
     now[0] += 2.0
     with pytest.raises(BudgetExhausted) as caught:
-        await ledger.reserve_evaluation()
+        await ledger.reserve_evaluation("t")
     assert caught.value.kind == "wall_s"
 
 
 async def test_resumed_run_does_not_spend_its_budget_twice() -> None:
     first = request(max_tokens=100)
     ledger = Ledger(Limits(tokens=prompt_bound(first) + 150, evaluations=2), PRICES)
-    ledger.restore([record(first, Usage(input=60, output=60), 0.5)], evaluations=[1.0, 2.0])
+    ledger.restore([record(first, Usage(input=60, output=60), 0.5)], evaluations=[("t", 1.0), ("t", 2.0)])
     assert ledger.spent == Amount(tokens=120, usd=0.5, evaluations=2, gpu_s=3.0)
     with pytest.raises(BudgetExhausted):
         await ledger.reserve_call(Named(), request(round=1, max_tokens=100))
     with pytest.raises(BudgetExhausted):
-        await ledger.reserve_evaluation()
+        await ledger.reserve_evaluation("t")
 
 
 def test_totals_by_role_and_trajectory_add_up_to_the_run() -> None:
@@ -158,41 +167,73 @@ def test_totals_by_role_and_trajectory_add_up_to_the_run() -> None:
     assert ledger.call(Identity("b", "reflector", 1)).tokens == 8
 
 
-@settings(deadline=None, max_examples=60)
-@given(
-    st.lists(st.tuples(st.integers(1, 300), st.integers(0, 300), st.booleans()), min_size=1, max_size=40),
-    st.integers(100, 5000),
-    st.integers(1, 64),
-)
-def test_concurrent_calls_never_overspend_together(calls: list[tuple[int, int, bool]], limit: int, concurrency: int) -> None:
-    """Calls that use no more than they may, of which some are never heard of again."""
+async def test_a_trajectory_that_is_over_its_budget_leaves_the_others_theirs() -> None:
+    ledger = Ledger(Limits(trajectory=TrajectoryLimits(tokens=1000, evaluations=1)), PRICES)
+    first = request(trajectory="a", max_tokens=100)
+    ledger.settle_call(await ledger.reserve_call(Named(), first), record(first, Usage(output=990), 0.1))
+    with pytest.raises(BudgetExhausted, match="The trajectory's budget of 1,000 tokens is used up: 990 spent") as caught:
+        await ledger.reserve_call(Named(), request(trajectory="a", round=1, max_tokens=100))
+    assert caught.value.kind == "trajectory.tokens"
+    await ledger.reserve_call(Named(), request(trajectory="b", max_tokens=100))
+    await ledger.reserve_evaluation("a")
+    assert ledger.trajectories["b"].reserved.tokens == ledger.reserved.tokens > 0
 
-    async def main() -> None:
-        ledger = Ledger(Limits(tokens=limit, usd=limit * 8e-6), PRICES)
-        slots = asyncio.Semaphore(concurrency)
 
-        async def one(number: int, allowed: int, used: int, lost: bool) -> None:
-            asked = request("x" * (number % 7), round=number, max_tokens=allowed)
-            async with slots:
-                try:
-                    hold = await ledger.reserve_call(Named(), asked)
-                except BudgetExhausted:
-                    return
-                check()
-                await asyncio.sleep(0)
-                usage = Usage(input=prompt_bound(asked), output=min(used, allowed))
-                bound = (prompt_bound(asked) * 2 + allowed * 10) / 1e6
-                if lost:
-                    ledger.settle_call(hold, record(asked, None, None, cost_upper=bound, tokens_upper=prompt_bound(asked) + allowed))
-                else:
-                    ledger.settle_call(hold, record(asked, usage, (usage.input * 2 + usage.output * 10) / 1e6))
-                check()
+async def test_a_call_has_a_budget_for_all_its_tries() -> None:
+    asked = request(max_tokens=100)
+    bound = prompt_bound(asked) + 100
+    ledger = Ledger(Limits(call=CallLimits(tokens=bound + 10)), PRICES)
+    ledger.settle_call(await ledger.reserve_call(Named(), asked), record(asked, None, None, tokens_upper=bound))
+    with pytest.raises(BudgetExhausted) as caught:
+        await ledger.reserve_call(Named(), asked)
+    assert caught.value.kind == "call.tokens"
+    await ledger.reserve_call(Named(), request(round=1, max_tokens=100))
 
-        def check() -> None:
-            assert ledger.spent.tokens + ledger.reserved.tokens <= limit
-            assert ledger.spent.usd + ledger.reserved.usd <= limit * 8e-6 * (1 + 1e-12)
 
-        await asyncio.wait_for(asyncio.gather(*(one(n, *call) for n, call in enumerate(calls))), 10)
-        assert ledger.holds == []
+async def test_what_does_not_fit_at_one_level_is_held_at_none() -> None:
+    ledger = Ledger(Limits(tokens=10_000, call=CallLimits(tokens=10)), PRICES)
+    with pytest.raises(BudgetExhausted):
+        await ledger.reserve_call(Named(), request())
+    assert ledger.holds == ledger.trajectories["t"].holds == []
 
-    asyncio.run(main())
+
+async def test_time_is_counted_at_each_level_from_its_first_step() -> None:
+    now = [0.0]
+    limits = Limits(wall_s=100.0, trajectory=TrajectoryLimits(wall_s=10.0), call=CallLimits(wall_s=5.0))
+    ledger = Ledger(limits, PRICES, clock=lambda: now[0])
+    now[0] = 50.0
+    ledger.release(await ledger.reserve_call(Named(), request()))
+    now[0] = 56.0
+    with pytest.raises(BudgetExhausted, match="The call's 5 s are over") as caught:
+        await ledger.reserve_call(Named(), request())
+    assert caught.value.kind == "call.wall_s"
+    ledger.release(await ledger.reserve_call(Named(), request(round=1)))
+    now[0] = 61.0
+    with pytest.raises(BudgetExhausted) as caught:
+        await ledger.reserve_evaluation("t")
+    assert caught.value.kind == "trajectory.wall_s"
+    await ledger.reserve_evaluation("another")
+
+
+@pytest.mark.parametrize("level", ["budget", "budget.trajectory", "budget.call"])
+def test_a_usd_budget_at_any_level_needs_a_price(level: str) -> None:
+    limits = {
+        "budget": Limits(usd=1.0),
+        "budget.trajectory": Limits(trajectory=TrajectoryLimits(usd=1.0)),
+        "budget.call": Limits(call=CallLimits(usd=1.0)),
+    }
+    with pytest.raises(UserError) as raised:
+        Ledger(limits[level], PRICES).admit(Named("openai/nobody-knows"))
+    assert f"{level}.usd needs a price" in str(raised.value)
+    assert "'prices={openai/nobody-knows:{input:...,output:...}}'" in str(raised.value)
+
+
+async def test_runs_of_one_start_share_the_budget_and_nothing_else() -> None:
+    purse = Ledger(Limits(evaluations=3, trajectory=TrajectoryLimits(evaluations=2)), PRICES)
+    one, other = purse.share(), purse.share()
+    for ledger in (one, one, other):
+        ledger.settle_evaluation(await ledger.reserve_evaluation("t"), 0.0)
+    with pytest.raises(BudgetExhausted) as caught:
+        await other.reserve_evaluation("t")
+    assert caught.value.kind == "evaluations"
+    assert (one.trajectories["t"].spent.evaluations, other.trajectories["t"].spent.evaluations) == (2, 1)

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from agents.budget import BudgetExhausted, Limits
 from agents.caller import Caller, CallFailed, Diverged, Parked
-from agents.ledger import BudgetExhausted, Ledger, Limits, prompt_bound
+from agents.ledger import Ledger, prompt_bound
 from agents.models import make
 from agents.models.base import CallError, Reply, Request
 from agents.parking import Lot

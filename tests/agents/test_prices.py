@@ -174,3 +174,12 @@ def test_upper_bounds_every_split_of_the_tokens(rates: Rates, usage: Usage) -> N
 def test_parts_add_up_to_the_cost(rates: Rates, usage: Usage, tier: str) -> None:
     row = Row("r", "s", rates, batch=0.5, long_above=10**6, long=Rates(*(3 * getattr(rates, kind) for kind in KINDS)))
     assert sum(part or 0.0 for part in row.parts(usage, tier).values()) == pytest.approx(row.cost(usage, tier))
+
+
+def test_a_resumed_run_keeps_the_prices_that_it_was_started_with() -> None:
+    first = Prices.load({"openai/m": {"input": 1, "output": 2}})
+    first.row("openai/m")
+    kept = stored(json.loads(json.dumps(first.to_dict())))
+    resumed = Prices.load({"openai/m": {"input": 5, "output": 6}}, {"openai/m": kept["openai/m"], "openai/gpt-5": None})
+    assert resumed.row("openai/m") == first.row("openai/m")
+    assert resumed.row("openai/gpt-5") is None

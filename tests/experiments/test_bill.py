@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from agents.budget import BudgetExhausted, Limits
 from agents.caller import Caller, CallFailed
-from agents.ledger import BudgetExhausted, Ledger, Limits
+from agents.ledger import Ledger
 from agents.models import make
 from agents.models.base import Reply, Usage
 from agents.pace import Pace

@@ -9,8 +9,9 @@ from typing import Any
 
 import torch
 
+from agents.budget import Limits
 from agents.caller import Caller
-from agents.ledger import Ledger, Limits
+from agents.ledger import Ledger
 from agents.models.base import CallError, Identity, Reply, Request, Usage
 from benchmark.checkers import close
 from benchmark.task import Case, Contract, Task
@@ -151,14 +152,14 @@ def context(
     jitter: int | None = None,
     seed: int = 0,
 ) -> Context:
-    store = recorder or Recorder()
+    store, trajectory = recorder or Recorder(), f"tests/double-{seed}"
     ledger = Ledger(limits)
     if isinstance(store, Recorder):
-        ledger.restore(store.calls, [0.0] * sum(bool(e.candidate_sha) for e in store.evaluations.values()))
+        ledger.restore(store.calls, [(trajectory, 0.0) for e in store.evaluations.values() if e.candidate_sha])
     model = ScriptedModel(script, jitter)
     return Context(
         task=TASK,
-        trajectory=f"tests/double-{seed}",
+        trajectory=trajectory,
         scaffold="scripted",
         model_name="scripted",
         seed=seed,

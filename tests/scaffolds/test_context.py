@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from agents.budget import BudgetExhausted, Limits
 from agents.caller import Diverged
-from agents.ledger import BudgetExhausted, Limits
 from agents.models.base import OUTAGES, CallError, Reply, Request
 from scaffolds.context import Context, Outage
 from tests.scaffolds.scripted import Recorder, TableExecutor, context, fenced, module

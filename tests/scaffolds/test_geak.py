@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.ledger import Limits
+from agents.budget import Limits
 from agents.models.base import OUTAGES, CallError, Reply, Request, Usage
 from agents.recorder import TrajectoryRecord
 from scaffolds import geak, loader, trajectory

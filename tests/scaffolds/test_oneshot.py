@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.ledger import Limits
+from agents.budget import Limits
 from agents.models.base import CallError, Reply, Request
 from scaffolds import trajectory
 from scaffolds.oneshot import Config
