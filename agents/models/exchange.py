@@ -76,7 +76,7 @@ async def ask(model: Any, dialect: Any, sdk: Any, resource: Any, request: Reques
     except Exception as error:
         if not isinstance(error, sdk.APIConnectionError | TimeoutError) and not transport(error):
             raise
-        raise story.cut(wire.broken(error, model.base_url, args.timeout_s, args.api_key_env)) from None
+        raise story.cut(wire.broken(error, model.base_url, args.timeout_s)) from None
 
 
 def transport(error: Exception) -> bool:

@@ -51,7 +51,7 @@ class LiteLLM:
                         story.add(told(chunk))
                     return story.reply()
         except TimeoutError as error:
-            raise story.cut(wire.broken(error, self._where, self.args.timeout_s, self.key_env)) from None
+            raise story.cut(wire.broken(error, self._where, self.args.timeout_s)) from None
         except litellm.openai.OpenAIError as error:
             raise story.cut(self._failure(error)) from None
         return chat.read(told(response), response.id)
@@ -66,7 +66,7 @@ class LiteLLM:
     def _failure(self, error: Any) -> CallError:
         """litellm wraps every provider's failure in an exception of its own, with a status that may be invented."""
         kinds = {kind.__name__ for kind in type(error).__mro__}
-        message = wire.redact(f"{self.name}: {str(error)[: wire.MESSAGE_LIMIT]}", self.key_env)
+        message = f"{self.name}: {wire.redact(str(error))[: wire.MESSAGE_LIMIT]}"
         if "ContextWindowExceededError" in kinds:
             return CallError("context_overflow", message, **wire.unbilled())
         if "ContentPolicyViolationError" in kinds:
@@ -74,7 +74,7 @@ class LiteLLM:
         headers = getattr(error, "litellm_response_headers", None) or getattr(getattr(error, "response", None), "headers", None)
         status = getattr(error, "status_code", 0)
         if kinds & {"APIConnectionError", "APITimeoutError"} or (status >= 500 and not headers):
-            return wire.broken(error, self._where, self.args.timeout_s, self.key_env)
+            return wire.broken(error, self._where, self.args.timeout_s)
         if status < 400:
             return CallError("cut_stream", message)
         return wire.failed(status, headers or {}, str(error).encode("utf-8", "replace"), self.name, self.key_env)

@@ -79,7 +79,7 @@ def parsed(text: Any) -> Any:
 def failed(status: int, headers: Mapping[str, str], body: bytes, model: str, env: str | None) -> CallError:
     """The failure that an error status means."""
     message, code = _explain(body)
-    message = redact(f"{model}: HTTP {status}: {message}", env)
+    message = f"{model}: HTTP {status}: {message}"
     billing: dict[str, Any] = {} if status in GATEWAY or status == 408 else unbilled()
     billing["request_id"] = headers.get("x-request-id") or headers.get("request-id")
     if status in (401, 402, 403) or (status in (400, 429) and QUOTA.search(f"{code} {message}")):
@@ -99,14 +99,14 @@ def failed(status: int, headers: Mapping[str, str], body: bytes, model: str, env
     return CallError("bad_request", message + remedy, **billing)
 
 
-def broken(error: BaseException, url: str, timeout_s: float, env: str | None = None) -> CallError:
+def broken(error: BaseException, url: str, timeout_s: float) -> CallError:
     """The failure that a transport error means: what was never sent is not billed, the rest is unknown."""
     chain = [error]
     while (below := chain[-1].__cause__ or chain[-1].__context__) is not None and below not in chain:
         chain.append(below)
     names = {type(e).__name__ for e in chain}
     billing: dict[str, Any] = unbilled() if names & UNSENT else {}
-    words = redact(next((str(e) for e in reversed(chain) if str(e)), type(error).__name__), env).rstrip(".")
+    words = redact(next((str(e) for e in reversed(chain) if str(e)), type(error).__name__)).rstrip(".")
     if any(name.endswith(("Timeout", "TimeoutError", "TimeoutException")) for name in names):
         return CallError("timeout", f"{url} gave no answer within {timeout_s:g} s (model_args.timeout_s).", **billing)
     if any(BROKEN_OFF.search(str(e)) for e in chain) or "DecodingError" in names:
@@ -123,12 +123,11 @@ def unbilled() -> dict[str, Any]:
 
 def instead(error: Any) -> str:
     """The sentence for an error that came with the status of a success."""
-    return f"The endpoint answered with an error in place of a reply: {clean(str(error))[:MESSAGE_LIMIT]}"
+    return f"The endpoint answered with an error in place of a reply: {redact(str(error))[:MESSAGE_LIMIT]}"
 
 
-def redact(message: str, env: str | None) -> str:
-    secret = key(env)
-    return clean(message.replace(secret, f"[{env}]") if secret else message)
+def redact(message: str) -> str:
+    return clean(secrets.redact(message))
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
@@ -148,7 +147,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 def _explain(body: bytes) -> tuple[str, str]:
     """An error body's message and code; any body will do."""
-    text = body.decode("utf-8", "replace")
+    text = redact(body.decode("utf-8", "replace"))  # Before it is cut: half a key is a secret too.
     data = parsed(text)
     error = data.get("error", data) if isinstance(data, dict) else None
     if isinstance(error, dict):

@@ -94,4 +94,4 @@ async def calling(live: Any, sdk: Any) -> AsyncIterator[Any]:
         answer = error.response
         raise wire.failed(answer.status_code, answer.headers, answer.content, live.name, live.args.api_key_env) from None
     except sdk.APIConnectionError as error:
-        raise wire.broken(error, live.base_url, live.args.timeout_s, live.args.api_key_env) from None
+        raise wire.broken(error, live.base_url, live.args.timeout_s) from None

@@ -1,5 +1,6 @@
 """Both SDKs, in all dialects, against a real server that misbehaves: every failure has its outcome, and every body is survived."""
 
+import json
 from typing import Any
 
 import pytest
@@ -116,6 +117,15 @@ async def test_key_reaches_the_server_and_nothing_else(dialect: str, monkeypatch
         await one.close()
         assert secret in str(server.headers)
     assert secret not in f"{caught.value} {caught.value.__dict__} {one.__dict__} {vars(one)['args']}"
+
+
+@pytest.mark.parametrize("at", [0, 490])
+def test_no_part_of_any_key_is_left_in_an_error(at: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OTHER_API_KEY", "sk-planted-0123456789")
+    body = json.dumps({"error": {"message": "x" * at + "sk-planted-0123456789"}}).encode()
+    assert "sk-" not in str(wire.failed(500, {}, body, "m", None))
+    assert "sk-" not in wire.instead("x" * at + "sk-planted-0123456789")
+    assert "sk-" not in str(wire.broken(ValueError("sk-planted-0123456789"), "http://h", 1.0))
 
 
 @pytest.mark.parametrize(
