@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.budget import Limits
+from agents.budget import Limits, TrajectoryLimits
 from agents.models.base import OUTAGES, CallError, Reply, Request, Usage
 from agents.recorder import TrajectoryRecord
 from scaffolds import geak, loader, trajectory
@@ -183,11 +183,12 @@ async def test_a_model_that_goes_away_ends_it_and_comes_back_to_the_same_search(
     assert (back.champion, back.end_reason) == (whole.champion, whole.end_reason)
 
 
-@pytest.mark.parametrize("limits", [Limits(evaluations=3), Limits(tokens=30_000)])
+@pytest.mark.parametrize("limits", [Limits(evaluations=3), Limits(tokens=30_000), Limits(trajectory=TrajectoryLimits(evaluations=3))])
 async def test_a_used_up_budget_ends_it_with_the_champion(limits: Limits) -> None:
     script = by_role(generator=lambda _: "1.5", optimiser=lambda r: f"2.{r.identity.round}")
     record, lines, ctx = await run(script, rounds=50, patience=50, limits=limits)
     assert record.end_reason == "budget"
+    assert " is used up: " in str(record.error)
     best = max(lines, key=lambda a: a["speedup"])
     assert lines == sorted(lines, key=lambda a: a["attempt"])
     assert record.kernel_sha == best["kernel_sha"]
