@@ -47,7 +47,7 @@ def test_a_key_is_nowhere_after_a_run_with_failures(words: list[str], tmp_path: 
     with WireServer(lambda asked: author.fenced(SPY), failing) as server:
         url = server.anthropic_url if "anthropic" in words[0] else server.openai_url
         options = [f"model_args.base_url={url}", "model_args.api_key_env=PLACE_OF_MINE", "scaffold=oneshot", "benchmark.tasks=[silu]"]
-        done = cli.run(*words, *options, f"runs_dir={tmp_path}", "run_id=r", env={"PLACE_OF_MINE": KEY, "OTHER_API_KEY": KEY})
+        done = cli.run(*words, *options, f"runs_dir={tmp_path}", "run_id=r", env={"PLACE_OF_MINE": KEY, "OTHER_API_KEY": f"{KEY}-other"})
         assert KEY in str(server.headers)
     assert done.returncode == 0, done.stderr
     assert len(cli.lines(tmp_path / "r", "calls")) == len(server.requests) == 6
