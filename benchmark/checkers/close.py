@@ -22,6 +22,9 @@ class close:
     computation in units of eps, `slack` at least, and at most 3/8 of a step of the next lower precision, which must fail.
     Integers and booleans must be equal; complex numbers are compared by their parts (the magnitude is then complex too). NaN and
     infinities must stand where the oracle, rounded to the dtype, has them.
+
+    With `relative` the mean does not count: each element is measured by its own size alone, for functions that nothing cancels in.
+    What is below the smallest normal number of the dtype may be flushed to 0.
     """
 
     axis: int | str | None = None
@@ -30,6 +33,8 @@ class close:
     slack_half: float = 2.0
     """For fp16 and bf16, where it is 8 and 16 eps away."""
     terms: float = 4.0
+    relative: bool = False
+    """Whether an element's own size alone counts, not the mean one."""
 
     def __call__(self, oracle: Oracle, actual: tuple[Tensor, ...], arguments: Arguments) -> Check:
         axis = arguments[self.axis] if isinstance(self.axis, str) else self.axis
@@ -46,8 +51,9 @@ class close:
 
     @property
     def words(self) -> str:
+        scale = "each error measured by the element's own size, " if self.relative else ""
         return (
-            "compared element by element with an fp64 oracle, within a few roundings of an honest computation in the output's "
+            f"compared element by element with an fp64 oracle, {scale}within a few roundings of an honest computation in the output's "
             "dtype that keeps intermediate results in fp32 (a computation in the next lower precision fails); NaN and infinities stand "
             "where the oracle has them, and zeros of either sign are equal"
         )
@@ -58,6 +64,7 @@ class Budget:
 
     def __init__(self, expected: Tensor, honest: Tensor, magnitude: Tensor | None, axis: int | None, rule: close):
         self.eps = eps(honest.dtype)
+        self.smallest = torch.finfo(honest.dtype).tiny if rule.relative else None
         self.typical = typical(expected, axis, honest.dtype)
         self.magnitude = magnitude
         self.per_term = rule.terms * min(self.eps, eps(torch.float32))
@@ -75,6 +82,8 @@ class Budget:
         return worst
 
     def _unit(self, truth: Tensor, part: Part) -> Tensor:
+        if self.smallest is not None:
+            return torch.where(truth.abs() < self.smallest, self.smallest, self.eps * truth.abs())
         return self.eps * torch.maximum(truth.abs(), part(self.typical))
 
     def _terms(self, part: Part) -> Tensor | float:

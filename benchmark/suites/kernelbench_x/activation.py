@@ -227,7 +227,7 @@ TASKS = (
             "negative-slope-fp16": lambda d: {"input": d.normal(769, dtype=FP16), "negative_slope": -0.5},
             "in-place": lambda d: {"input": d.normal(29, 31), "negative_slope": 0.2, "inplace": True},
         }) + hidden({"zero-slope": lambda d: {"input": d.normal(521), "negative_slope": 0.0}}),
-        contract=Contract(close(), mutates=("input if inplace",)),
+        contract=Contract(close(relative=True), mutates=("input if inplace",)),
         wrong={
             "larger of the two": lambda input, negative_slope=0.01, inplace=False: torch.where(
                 input > input * negative_slope, input, input * negative_slope
@@ -257,6 +257,7 @@ TASKS = (
         edges=(0.0, -0.0, INF, -INF, NAN, 100.0, -200.0),
         also={"negative": between(-15, -8), "large": normal(30)},
         held_out={"far-negative": between(-60, -20)},
+        contract=Contract(close(slack_wide=64.0, relative=True)),
         wrong={"overflowing": lambda input, out=None: input.exp() / (1 + input.exp())},
     ),
     pointwise(

@@ -86,7 +86,8 @@ def min_of_magnitude(input_tensor: Tensor, dim: int, keepdim: bool = False) -> t
 def min_gelu(
     input: Tensor, dim: int | None = None, keepdim: bool = False, approximate: str = "none", out: Tensor | None = None
 ) -> Tensor | tuple[Tensor, Tensor]:
-    """The smallest of `gelu(input)`: x * (1 + erf(x / sqrt(2))) / 2, or its tanh form for `approximate="tanh"`.
+    """The smallest of `gelu(input)`: `x * (1 + erf(x / sqrt(2))) / 2`, or for `approximate="tanh"`
+    `0.5 * x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x**3)))`. NaN counts as the smallest.
 
     With an axis `dim` the result is `(values, indices)` along it (indices int64); without, the smallest value of all alone, and
     a tensor `out` of no dimensions is filled and returned. Where two values are equal but for rounding, either index is right.

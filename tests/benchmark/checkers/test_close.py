@@ -137,6 +137,24 @@ def test_rows_are_judged_by_their_own_scale() -> None:
     assert not check(truth, wrong, rule=close(-1)).ok
 
 
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_a_relative_budget_judges_each_element_by_its_own_size(dtype: torch.dtype) -> None:
+    truth = (torch.arange(-20, 11, dtype=torch.float64) / 2).exp2().to(dtype).double()
+    wrong = truth.to(dtype)
+    wrong[13:15] *= 0.75
+    assert check(truth, wrong, dtype).ok == (dtype == torch.bfloat16)
+    assert check(truth, wrong, dtype, close(relative=True)).kind == "wrong_numeric"
+    assert check(truth, truth.to(dtype), dtype, close(relative=True)).ok
+    assert not check(truth, cut((truth * 1.1).to(dtype)), dtype, close(relative=True)).ok
+
+
+def test_a_relative_budget_lets_what_is_below_the_normal_numbers_be_flushed() -> None:
+    truth = torch.tensor([1e-39, 0.0, 1.0, 1e-37], dtype=torch.float64)
+    assert check(truth, [0.0, 0.0, 1.0, 1e-37], rule=close(relative=True)).ok
+    assert not check(truth, [0.0, 1e-36, 1.0, 1e-37], rule=close(relative=True)).ok
+    assert not check(truth, [0.0, 0.0, 1.0, 0.0], rule=close(relative=True)).ok
+
+
 def test_the_axis_may_be_an_argument() -> None:
     truth = torch.stack([gauss(1, 64) * 1e6, gauss(2, 64)], 1)
     wrong = truth.float().clone()

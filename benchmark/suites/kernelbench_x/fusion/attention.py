@@ -91,7 +91,7 @@ def fused_transformer_block(
     """`layer_norm(dropout(softmax(input @ weight1)) @ weight2) + residual`: `input` (..., D), `weight1` (D, K), `weight2` (K, N),
     `residual` (..., N). The softmax is over K. Dropout always takes place: each element is 0 with probability `dropout_p`, anew in
     each call, else it is divided by `1 - dropout_p`. The layer norm is over N, `(z - mean) / sqrt(var + eps)` with the biased
-    variance, without scale and shift. With `out` the result is written there, and `out` is returned."""
+    variance, without scale and shift. `out` is always None here."""
     dropped = functional.dropout(torch.softmax(input @ weight1, -1), dropout_p)
     product = dropped @ weight2
     return into(functional.layer_norm(product, product.shape[-1:], eps=eps) + residual, out)

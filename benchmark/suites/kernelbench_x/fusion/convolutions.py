@@ -93,8 +93,9 @@ def fused_gelu_conv2d(
 ) -> Tensor:
     """GELU of a 2-d convolution by the rules of torch.nn.functional.conv2d: `input` (N, C, H, W), `weight` (K, C / groups, R, S),
     `bias` (K,) or None; stride, padding and dilation are a number or a pair (rows, columns), and padding may be "valid" (none) or
-    "same" (with stride 1 and odd filters: the result has the size of the image). `approximate` is "none" (erf) or "tanh". With
-    `out` the result is written there, and `out` is returned."""
+    "same" (with stride 1 and odd filters: the result has the size of the image). `approximate` is "none" (`y * Phi(y)` through erf)
+    or "tanh" (`0.5 * y * (1 + tanh(sqrt(2 / pi) * (y + 0.044715 * y**3)))`). With `out` the result is written there, and `out` is
+    returned."""
     result = functional.gelu(functional.conv2d(input, weight, bias, stride, padding, dilation, groups), approximate=approximate)
     return into(result, out)
 

@@ -120,7 +120,8 @@ TASKS = (
                 "input": d.normal(61, 23), "dim": 0, "index": d.integers(0, 61, 31, 23), "mask": d.uniform(31, 23) < 0.5, "value": -1.25
             },
             "fp16": lambda d: {
-                "input": d.normal(13, 67, dtype=FP16), "dim": -1, "index": d.integers(0, 67, 13, 5), "mask": d.uniform(5) < 0.5, "value": 2
+                "input": d.normal(13, 67, dtype=FP16), "dim": -1, "index": d.integers(0, 67, 13, 5), "mask": d.uniform(5) < 0.5, "value": 2,
+                "sparse_grad": True,
             },
             "bf16-columns": lambda d: {
                 "input": d.normal(19, 31, dtype=BF16), "dim": 1, "index": d.integers(0, 31, 11, 43), "mask": d.uniform(11, 1) < 0.4,
@@ -268,7 +269,7 @@ TASKS = (
             },
             "bf16-padding": lambda d: {
                 "input_indices": d.integers(0, 7, 3, 11), "weight": d.normal(7, 37, dtype=BF16), "other": d.normal(3, 11, 37, dtype=BF16),
-                "padding_idx": 2,
+                "padding_idx": 2, "scale_grad_by_freq": True, "sparse": True,
             },
             "renormalised": lambda d: {
                 "input_indices": d.integers(0, 23, 3, 5), "weight": d.normal(23, 41), "other": d.normal(3, 5, 41), "max_norm": 6.0

@@ -17,7 +17,10 @@ FP16, BF16, FP64 = torch.float16, torch.bfloat16, torch.float64
 
 
 def fused_add_gelu(input: Tensor, other: Tensor | float, alpha: float = 1, approximate: str = "none", out: Tensor | None = None) -> Tensor:
-    """`gelu(input + alpha * other)` in one pass; `other` broadcasts, or is a number; `approximate` is "none" (erf) or "tanh"."""
+    """`gelu(input + alpha * other)`; `other` broadcasts against `input`, or is a number.
+
+    `approximate` chooses the form: "none" is `x * Phi(x)` with the Gaussian distribution function (through erf), "tanh" is
+    `0.5 * x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x**3)))`. `out` is always None here."""
     return into(functional.gelu(torch.add(input, other, alpha=alpha), approximate=approximate), out)
 
 

@@ -218,7 +218,9 @@ TASKS = (
         shown({
             "fp32": lambda d: {"input": d.normal(509, 43, scale=0.3), "vec": d.normal(43)},
             "fp16": lambda d: {"input": d.normal(401, 32, dtype=FP16, scale=0.2), "vec": d.normal(32, dtype=FP16), "p": 0.25},
-            "bf16": lambda d: {"input": d.normal(307, 29, dtype=BF16, scale=0.2), "vec": d.normal(29, dtype=BF16), "dim": -1},
+            "bf16": lambda d: {
+                "input": d.normal(307, 29, dtype=BF16, scale=0.2), "vec": d.normal(29, dtype=BF16), "dim": -1, "inplace": True
+            },
             "seldom": lambda d: {"input": d.normal(1501, 17, scale=0.3), "vec": d.normal(17), "p": 0.1},
             "evaluation": lambda d: {"input": d.normal(61, 37), "vec": d.normal(37), "training": False},
             "none-dropped": lambda d: {"input": d.normal(53, 31, scale=3), "vec": d.normal(31), "p": 0.0},
@@ -253,7 +255,7 @@ TASKS = (
             "fp32": lambda d: matrices(d, 2, 17, 33, 29),
             "fp16": lambda d: matrices(d, 2, 16, 64, 32, FP16) | {"p": 0.25},
             "bf16-tanh": lambda d: matrices(d, 1, 31, 29, 37, BF16) | {"approximate": "tanh"},
-            "tanh": lambda d: matrices(d, 3, 13, 19, 23) | {"p": 0.4, "approximate": "tanh"},
+            "tanh": lambda d: matrices(d, 3, 13, 19, 23) | {"p": 0.4, "approximate": "tanh", "inplace": True},
             "seldom": lambda d: matrices(d, 2, 37, 11, 31) | {"p": 0.1},
             "evaluation": lambda d: matrices(d, 2, 7, 43, 5) | {"training": False},
             "none-dropped": lambda d: matrices(d, 1, 11, 53, 13) | {"p": 0.0, "approximate": "tanh"},
@@ -287,7 +289,7 @@ TASKS = (
             "fp32": lambda d: mild(d, 2, 17, 23, 37),
             "fp16": lambda d: mild(d, 2, 16, 32, 48, FP16) | {"p": 0.25},
             "bf16": lambda d: mild(d, 1, 23, 16, 32, BF16),
-            "axis-1": lambda d: mild(d, 2, 19, 17, 31) | {"dim": 1, "p": 0.4},
+            "axis-1": lambda d: mild(d, 2, 19, 17, 31) | {"dim": 1, "p": 0.4, "inplace": True},
             "number": lambda d: mild(d, 3, 13, 19, 29) | {"other": 0.75},
             "seldom": lambda d: mild(d, 2, 41, 19, 31) | {"p": 0.1},
             "evaluation": lambda d: mild(d, 2, 7, 43, 61) | {"training": False},

@@ -67,8 +67,7 @@ def fused_gelu_min(
     this axis, indices in int64; `keepdim` keeps the axis, of length 1. NaN counts as the smallest.
 
     GELU is `x * Phi(x)` with the Gaussian distribution function (`approximate="none"`, through erf), or
-    `0.5 * x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x**3)))` (`approximate="tanh"`). `out` is None, or for a `dim` the pair of
-    tensors that values and indices are written into."""
+    `0.5 * x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x**3)))` (`approximate="tanh"`). `out` is always None here."""
     values = functional.gelu(input, approximate=approximate)
     if dim is None:
         return values.min()

@@ -263,7 +263,7 @@ TASKS = (
             "offset-high": lambda d: {"input_tensor": offset(spread(0.5, 2)(d, 2, 3, 173)), "exponent": 17},
         }),
         timed(lambda d, n: {"input_tensor": between(0.1, 4)(d, n), "exponent": 2.5}, POINTS),
-        Contract(close()),
+        Contract(close(relative=True)),
         honest=power_by_logarithm,
         wrong={
             "of the absolute value": lambda input_tensor, exponent, out=None: torch.pow(input_tensor.abs(), exponent),

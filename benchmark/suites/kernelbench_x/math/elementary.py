@@ -122,6 +122,7 @@ TASKS = (
         edges=(0.0, -0.0, INF, -INF, NAN),
         also={"large": signed(spread(1e10, 1e30)), "small": signed(spread(1e-30, 1e-10))},
         held_out={"wide": signed(spread(1e-3, 1e3))},
+        contract=Contract(close(relative=True)),
         wrong={"guarded": lambda input, out=None: 1 / (input + 1e-3)},
     ),
     pointwise(
@@ -130,6 +131,7 @@ TASKS = (
         edges=(0.0, INF, NAN, -1.0, 1.0),
         also={"large": spread(1e10, 1e30), "small": spread(1e-30, 1e-10)},
         held_out={"wide": spread(1e-3, 1e3)},
+        contract=Contract(close(relative=True)),
         wrong={
             "guarded": lambda input, out=None: torch.rsqrt(input + 1e-3),
             "of the absolute value": lambda input, out=None: torch.rsqrt(input.abs()),
