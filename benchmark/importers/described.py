@@ -63,6 +63,8 @@ def task(task_id: str, origin: Origin, host: Host | None = None) -> Task:
     doc = str(found["doc"]).strip() or str(origin.options.get("instruction") or "")
     reference = Reference(_signature(found["parameters"]), doc, origin.entry, host)
     cases, timing = (tuple(_case(case, host) for case in found[name][:MOST_CASES]) for name in ("cases", "timing"))
+    if found["model"] is not None:
+        _check_model(found["model"], [*found["cases"], *found["timing"]])
     notes = [str(note) for note in found["notes"]] + ([] if found["exact"] else [OWN_DTYPE])
     tolerance = origin.options.get("tolerance")
     checker = within(tolerance) if tolerance else close() if found["exact"] else WIDE
@@ -86,6 +88,13 @@ def _signature(parameters: Any) -> inspect.Signature:
     return inspect.Signature(made)
 
 
+def _check_model(model: dict[str, Any], cases: list[dict[str, Any]]) -> None:
+    """How a class takes the arguments: all of them are names, those of the constructor are in every case."""
+    names = [model["name"], *model["order"], *model["inputs"], *model["init"], *model["state"], *model["state"].values()]
+    if not all(isinstance(name, str) for name in names) or not all(case["layout"].keys() >= set(model["init"]) for case in cases):
+        raise ValueError(f"no way to call a class: {str(model)[:80]}")
+
+
 def _case(case: dict[str, Any], host: Host | None) -> Case:
     recipe, layout = dict(case["recipe"]), dict(case["layout"])
     # Now, so that what is wrong with it is said when the task is read.
@@ -98,7 +107,10 @@ def _maker(recipe: dict[str, Any], layout: dict[str, Any], host: Host | None) ->
         if draw.device == "meta":
             return {name: value(node) for name, node in layout.items()}
         assert host is not None, "the inputs of a foreign task are drawn in a reference sandbox only"
-        return host.inputs(recipe, draw.seed, draw.device)
+        found = host.inputs(recipe, draw.seed, draw.device)
+        if found.keys() != layout.keys():
+            raise ValueError(f"the inputs are {', '.join(found) or 'none'} where {', '.join(layout)} were described")
+        return found
 
     return make
 
@@ -126,7 +138,10 @@ def _tensor(body: dict[str, Any]) -> torch.Tensor:
     shape, strides = body["shape"], body["strides"]
     if not all(type(n) is int and 0 <= n < 1 << 48 for n in (*shape, *strides)):
         raise ValueError(f"no sizes of a tensor: {str(body)[:80]}")
-    return torch.empty_strided(shape, strides, dtype=_dtype(body["dtype"]), device="meta")
+    try:
+        return torch.empty_strided(shape, strides, dtype=_dtype(body["dtype"]), device="meta")
+    except RuntimeError as error:
+        raise ValueError(f"no sizes of a tensor: {error}") from None
 
 
 def _dtype(name: Any) -> torch.dtype:

@@ -6,12 +6,15 @@ import math
 import os
 import select
 import socket
+import struct
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 LIMIT = 1 << 17
 """Bytes of one message. A longer one is cut by the kernel and counts as malformed."""
 MAX_FDS = 8
+SEND_S = 5
+"""So long a message waits for room, which is there unless the other side answers what it has not read."""
 MAX_DEPTH = 32
 """Objects and lists in one another. Who walks through a message does not run out of stack."""
 MAX_DIGITS = 300
@@ -29,7 +32,7 @@ class TooLong(ValueError):
 
 
 class Closed(Exception):
-    """The other side is gone."""
+    """The other side is gone, or takes no more messages."""
 
 
 def readable(fds: Sequence[int], seconds: float) -> list[int]:
@@ -66,23 +69,24 @@ class Channel:
     def pair(cls, most_fds: int = MAX_FDS) -> tuple["Channel", socket.socket]:
         """Our end, and the socket to hand to the other process."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", SEND_S, 0))
         return cls(ours, most_fds), theirs
 
     @classmethod
-    def inherited(cls, fd: int) -> "Channel":
-        return cls(socket.socket(fileno=fd))
+    def inherited(cls, fd: int, most_fds: int = MAX_FDS) -> "Channel":
+        return cls(socket.socket(fileno=fd), most_fds)
 
     def fileno(self) -> int:
         return self.sock.fileno()
 
     def send(self, message: Message, fds: Sequence[int] = ()) -> None:
-        """Raises `Closed`, or `TooLong` for a message of more than `LIMIT` bytes."""
+        """Raises `Closed`, also where the other side has let messages pile up, or `TooLong` for a message of more than `LIMIT` bytes."""
         data = json.dumps(message, allow_nan=False, ensure_ascii=False).encode("utf-8", "replace")
         if len(data) > LIMIT:
             raise TooLong(f"a message of {len(data)} bytes: {str(message)[:200]}")
         try:
             socket.send_fds(self.sock, [data], list(fds))
-        except (BrokenPipeError, ConnectionResetError) as gone:
+        except (BrokenPipeError, ConnectionResetError, BlockingIOError) as gone:
             raise Closed from gone
 
     def receive(self) -> Message:

@@ -2,6 +2,7 @@ import socket
 
 import pytest
 
+from tools.executor import channel
 from tools.executor.channel import LIMIT, Channel, Closed, Malformed, TooLong
 
 
@@ -52,3 +53,11 @@ def test_messages_keep_their_bounds():
     for number in range(3):
         Channel(socket.socket(fileno=socket.dup(theirs.fileno()))).send({"n": number})
     assert [ours.receive()["n"] for _ in range(3)] == [0, 1, 2]
+
+
+def test_who_answers_without_reading_holds_no_sender_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(channel, "SEND_S", 1)
+    ours, _theirs = Channel.pair()
+    with pytest.raises(Closed):
+        for _ in range(1 << 10):
+            ours.send({"op": "x" * 4096})

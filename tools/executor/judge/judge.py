@@ -21,7 +21,7 @@ from benchmark.task import Arguments, Check, Oracle, Task
 from tools import platforms
 from tools.executor import memory
 from tools.executor.arguments import bind, same_bytes, tensors_in
-from tools.executor.channel import Channel, Closed, Message
+from tools.executor.channel import Channel, Closed, Message, TooLong
 from tools.executor.judge.baseline import TimedBaseline
 from tools.executor.judge.estimates import Estimates
 from tools.executor.judge.fault import TaskFault
@@ -103,8 +103,8 @@ class Judge:
             return
         described = json.loads(os.pread(fds[1], about["bytes"], 0))
         gpu = about["memory"]["gpu"]
-        shared = self.shared[gpu, "reference"] if gpu is not None else memory.attached(os.dup(fds[3]), about["memory"])
-        channel = Channel.inherited(os.dup(fds[2]))
+        shared = self.shared[gpu, "reference"] if gpu is not None else memory.attached(fds[3], about["memory"])
+        channel = Channel.inherited(os.dup(fds[2]), most_fds=0)
         self._task, self.line = opened(request["task"], described, channel, shared, request["device"], about["serial"])
         self.truths.reference = self.line
 
@@ -295,7 +295,10 @@ def main(fd: int) -> None:
                 reply = {"broken": f"{type(error).__name__}: {error}"[:500], "traceback": traceback.format_exc()[-4000:]}
             for number in channel.fds:
                 os.close(number)
-            channel.send(reply, judge.exported)
+            try:
+                channel.send(reply, judge.exported)
+            except TooLong:
+                channel.send(_invalid("the cases or arguments of the task are too many to be described in one message"))
             for number in judge.exported:
                 os.close(number)
             judge.exported = []

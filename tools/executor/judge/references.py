@@ -1,8 +1,7 @@
 """How the judge comes at what a task's reference does: in its own process where the task is ours, by bytes where it is not."""
 
-import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
@@ -13,7 +12,7 @@ from benchmark.importers import described
 from benchmark.origin import Origin
 from benchmark.task import Arguments, Task
 from tools.executor.aliasing import overlaps
-from tools.executor.arguments import bound, tensors_in
+from tools.executor.arguments import bound, nbytes, tensors_in
 from tools.executor.channel import Channel, Closed, Malformed, Message, TooLong, readable
 from tools.executor.judge.fault import TaskFault
 from tools.executor.memory import regions
@@ -27,6 +26,13 @@ CALL_S = 30.0
 """For one answer of a reference sandbox."""
 FIRST = 1 << 20
 """Number of the judge's first request to one; the broker has used smaller ones."""
+MOST = 1e30
+"""Bytes or operations."""
+NO_ANSWER = "the reference's process wrote what is no answer"
+WORK: dict[str, Any] = {"read": 0, "written": 0, "products": {}, "plain": 0, "sure_read": 0, "sure_products": {}, "notes": []}
+"""As a sandbox tells it: values of these kinds, numbers of any type but none below these."""
+OPERATION: dict[str, Any] = {"name": "", "read": 0, "written": 0, "products": 0, "dtype": "", "tiles": 1, "reduction": False}
+"""Likewise, of `Eager.operations`."""
 
 
 class Reference(Protocol):
@@ -63,6 +69,18 @@ class Here:
         return Eager.of(trace(self.task.reference, arguments)[1]).operations
 
 
+def _alike(found: Any, kinds: dict[str, Any]) -> bool:
+    return isinstance(found, dict) and found.keys() == kinds.keys() and all(_kind(found[name], kind) for name, kind in kinds.items())
+
+
+def _kind(value: Any, kind: Any) -> bool:
+    if kind == {}:
+        return isinstance(value, dict) and all(_kind(item, 0) for item in value.values())
+    if type(kind) is int:
+        return type(value) in (int, float) and kind <= value < MOST
+    return type(value) is type(kind)
+
+
 class _Names:
     def __init__(self) -> None:
         self.names: set[str] = set()
@@ -95,7 +113,7 @@ class Line:
         except Closed:
             answer = self._gone("the reference's process ended before it answered")
         except Malformed:
-            answer = self._gone("the reference's process wrote what is no answer")
+            answer = self._gone(NO_ANSWER)
         if error := answer.get("user_error"):
             raise TaskFault(str(error)[:500])
         if error := answer.get("error"):
@@ -106,8 +124,6 @@ class Line:
     def _answer(self, deadline: float) -> Message:
         while readable([self.channel.fileno()], deadline - time.monotonic()):
             message = self.channel.receive()
-            for fd in self.channel.fds:
-                os.close(fd)
             if message.get("id") == self.number:
                 return message
         return self._gone("the reference gave no answer in time")
@@ -119,8 +135,9 @@ class Line:
     def inputs(self, recipe: dict[str, Any], seed: int, device: str) -> Arguments:
         found = self.ask({"op": "inputs", "recipe": recipe, "seed": seed})["arguments"]
         if not isinstance(found, dict):
-            raise TaskFault("the reference's process wrote what is no answer")
-        return {str(name): self._read(node, device) for name, node in found.items()}
+            raise TaskFault(NO_ANSWER)
+        read = self._reader(device)
+        return {str(name): read(node) for name, node in found.items()}
 
     def call(self, signature: Any, arguments: Arguments) -> Any:
         """What the reference returns; the arguments that it writes are written."""
@@ -133,9 +150,10 @@ class Line:
         self.used |= {str(name)[:80] for name in used[:1000]} if isinstance(used, list) else set()
         shared = answer.get("shared")
         self.overlapping = [entry for entry in shared if isinstance(entry, dict)] if isinstance(shared, list) else []
+        read = self._reader(self.device)
         for number, node in zip(written, answer.get("after") or [], strict=False):
-            tensors[number].copy_(self._read(node, self.device))
-        return self._result(answer.get("result"), tensors)
+            tensors[number].copy_(read(node))
+        return self._result(answer.get("result"), tensors, read)
 
     def _sent(self, positional: Arguments, keywords: Arguments) -> Message:
         self.sending.clear()
@@ -146,19 +164,31 @@ class Line:
         self.sending.settle()
         return {"args": args, "kwargs": kwargs}
 
-    def _result(self, node: Any, tensors: list[torch.Tensor]) -> Any:
+    def _result(self, node: Any, tensors: list[torch.Tensor], read: Callable[[Any], Any]) -> Any:
         if isinstance(node, dict) and isinstance(node.get("l"), list):
-            return [self._result(item, tensors) for item in node["l"]]
+            return [self._result(item, tensors, read) for item in node["l"]]
         if isinstance(node, dict) and type(node.get("a")) is int and 0 <= node["a"] < len(tensors):
             return tensors[node["a"]]
-        return self._read(node, self.device)
+        return read(node)
 
-    def _read(self, node: Any, device: str) -> Any:
-        copies = Copies(self.returned.size)
-        try:
-            return self.returned.read(node, lambda flat: copies(flat).to(device))
-        except BadLayout as error:
-            raise TaskFault(f"the reference's process gave {error}") from None
+    def _reader(self, device: str) -> Callable[[Any], Any]:
+        """Reads the nodes of one answer, which are together no larger than the memory that they lie in: neither is what a node names
+        again and again, nor the elements that one stands for many times.
+        """
+        copies, left = Copies(self.returned.size), self.returned.size
+
+        def read(node: Any) -> Any:
+            nonlocal left
+            try:
+                found = self.returned.read(node, lambda flat: copies(flat).to(device))
+            except (BadLayout, ValueError) as error:
+                raise TaskFault(f"the reference's process gave {error}") from None
+            left -= nbytes(tensors_in(found))
+            if left < 0:
+                raise TaskFault("a tensor of the task has more elements than the memory shared with its reference holds")
+            return found
+
+        return read
 
     @contextmanager
     def watched(self) -> Iterator[_Names]:
@@ -172,13 +202,17 @@ class Line:
 
     def work(self, arguments: Arguments) -> Work | None:
         found = self._estimated(arguments).get("work")
-        try:
-            return Work(**{**found, "notes": tuple(found["notes"])}) if found else None
-        except (TypeError, KeyError):
+        if found is None:
             return None
+        if not _alike(found, WORK):
+            raise TaskFault(NO_ANSWER)
+        return Work(**{**found, "notes": tuple(found["notes"])})
 
     def eager(self, arguments: Arguments) -> Any:
-        return self._estimated(arguments).get("eager")
+        found = self._estimated(arguments).get("eager")
+        if not isinstance(found, list) or not all(_alike(operation, OPERATION) for operation in found):
+            raise TaskFault(NO_ANSWER)
+        return found
 
     def _estimated(self, arguments: Arguments) -> Message:
         return self.ask({"op": "work", "layout": {name: described.node(value) for name, value in arguments.items()}})
@@ -189,7 +223,7 @@ class Line:
         names = ("flush_us", "free_bytes", "input_bytes")
         found = {name: answer[name] for name in names if type(answer.get(name)) in (int, float) and 0 <= answer[name] < 1e15}
         if found and len(found) < len(names):
-            raise TaskFault("the reference's process wrote what is no answer")
+            raise TaskFault(NO_ANSWER)
         return found
 
     def close(self) -> None:

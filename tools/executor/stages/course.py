@@ -310,7 +310,10 @@ class Course:
     def ask(self, request: Message, seconds: float, soft: bool = False, fds: tuple[int, ...] = ()) -> Message:
         """An answer of the sandbox. Its error stops the course, unless `soft`."""
         compile_s = self.settings.compile_s
-        answer = self.guarded(lambda: self.box.ask(request, seconds, compile_s, fds))
+        try:
+            answer = self.guarded(lambda: self.box.ask(request, seconds, compile_s, fds))
+        except TooLong:
+            raise Stop("task_invalid", "the arguments of the task are too many to be described in one message") from None
         if answer.get("error") and not soft:
             raise Stop.reported(answer["error"])
         return answer

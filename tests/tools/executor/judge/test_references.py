@@ -102,3 +102,30 @@ def test_facts_of_a_timed_size_are_numbers_or_a_fault() -> None:
     assert Line.facts({}) == {}
     with pytest.raises(TaskFault):
         Line.facts(facts | {"free_bytes": "many"})
+
+
+def test_an_answer_is_no_larger_than_the_memory_that_it_lies_in(line: Callable[[Reply], Line]) -> None:
+    whole = {"t": {**TENSOR["t"], "extent": 1 << 12, "shape": [1 << 12]}}
+    several = {str(number): whole for number in range(3)}
+    with pytest.raises(TaskFault, match="several times"):
+        line(lambda request: {"arguments": several}).inputs({}, 0, "cpu")
+    many = {"t": {**TENSOR["t"], "extent": 1, "shape": [1 << 40], "strides": [0]}}
+    with pytest.raises(TaskFault, match="more elements"):
+        line(lambda request: {"arguments": {"x": many}}).inputs({}, 0, "cpu")
+
+
+WORK = {"read": 8, "written": 8, "products": {"float32": 2.0}, "plain": 2.0, "sure_read": 8, "sure_products": {}, "notes": ["all"]}
+OPERATION = {"name": "mul", "read": 8, "written": 8, "products": 0.0, "dtype": "float32", "tiles": 1, "reduction": False}
+
+
+def test_estimates_are_numbers_or_a_fault(line: Callable[[Reply], Line]) -> None:
+    honest = line(lambda request: {"work": WORK, "eager": [OPERATION]})
+    assert (honest.work({}).moved, honest.eager({})) == (16, [OPERATION])
+    assert line(lambda request: {"work": None, "eager": None}).work({}) is None
+    wrong = [WORK | {"read": "many"}, WORK | {"sure_read": -1}, WORK | {"products": [1]}, {"read": 8}, "much"]
+    for work in wrong:
+        with pytest.raises(TaskFault):
+            line(lambda request, work=work: {"work": work, "eager": None}).work({})
+    for operations in ([3], [OPERATION | {"tiles": 0}], None, [{"name": "mul"}]):
+        with pytest.raises(TaskFault):
+            line(lambda request, operations=operations: {"work": WORK, "eager": operations}).eager({})

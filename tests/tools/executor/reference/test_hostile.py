@@ -76,19 +76,61 @@ def test_an_honest_file_is_judged_by_what_it_says(own: Find, evaluate_task: Call
 @pytest.mark.parametrize(
     ("harm", "says"),
     [
-        pytest.param("os._exit(0)", "the reference's process ended", marks=pytest.mark.slow),
-        ("raise ValueError('not today')", "the reference fails: ValueError: not today"),
-        pytest.param("while True: pass", "the reference gave no answer in time", marks=pytest.mark.slow),
+        pytest.param("if count > 30: os._exit(0)", "the reference's process ended", marks=pytest.mark.slow),
+        ("if count > 30: raise ValueError('not today')", "the reference fails: ValueError: not today"),
+        pytest.param("while count > 30: pass", "the reference gave no answer in time", marks=pytest.mark.slow),
     ],
 )
 def test_a_reference_that_fails_later_makes_the_task_invalid(
     own: Find, evaluate_task: Callable[..., Evaluation], harm: str, says: str
 ) -> None:
     # Described in one process and evaluated in another: only the second one sees the file that says so.
-    task = own(HEAD + INPUTS + LATER.format(f"if count > 30: {harm}"))
+    task = own(HEAD + INPUTS + LATER.format(harm))
     for attempt in range(4):
         found = evaluate_task(DOUBLE + f"# {attempt}\n", task)
         if found.verdict != "pass":
             break
     assert (found.verdict, found.error and says in found.error.message) == ("task_invalid", True), found.error
+    assert evaluate_task(DOUBLE, own(HEAD + INPUTS + PLAIN)).verdict == "pass"
+
+
+FORGED = """
+import sys, json
+room = sys.modules["tools.executor.reference.room"]
+def do_describe(self, request):
+    found = room.describe(self.known, self)
+    {}
+    with open(self.sandbox.channel.fds.pop(), "wb") as file:
+        file.write(json.dumps(found).encode())
+    return {{}}
+room.References.do_describe = do_describe
+"""
+"""A file that speaks for the adapter in whose process it runs."""
+CLASS = {"name": "New", "order": ["x"], "inputs": ["x"], "init": [], "state": {}}
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        "found['cases'][0]['layout']['x'] = {'t': {'dtype': 'float32', 'shape': [3], 'strides': [1, 1]}}",
+        "found['cases'][0]['layout']['x'] = {'t': {'dtype': 'float32', 'shape': [1 << 47, 1 << 47], 'strides': [1, 1]}}",
+        "found['model'] = 3", "found['model'] = {'name': 'New'}", f"found['model'] = {CLASS | {'init': ['y']}}",
+        f"found['model'] = {CLASS | {'state': {'x': 3}}}",
+    ],
+)  # fmt: skip
+def test_a_description_that_makes_no_sense_is_refused(sentence: Callable[..., str], forged: str) -> None:
+    assert "makes no sense" in sentence(HEAD + INPUTS + PLAIN + FORGED.format(forged))
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        FORGED.format("found['cases'][0]['name'] = 'x' * 200000"),
+        FORGED.format(f"found['model'] = {CLASS} | {{'order': ['x' * 200000]}}"),
+        "import sys\nsys.modules['tools.executor.reference.room'].References.do_inputs = lambda self, request: {'arguments': {}}\n",
+        "import sys\nsys.modules['tools.executor.reference.room'].References.do_work = lambda self, request: {'work': {}, 'eager': 3}\n",
+    ],
+)
+def test_a_forgery_makes_the_task_invalid_and_spoils_no_other(own: Find, evaluate_task: Callable[..., Evaluation], forged: str) -> None:
+    assert evaluate_task(DOUBLE, own(HEAD + INPUTS + PLAIN + forged)).verdict == "task_invalid"
     assert evaluate_task(DOUBLE, own(HEAD + INPUTS + PLAIN)).verdict == "pass"
