@@ -7,7 +7,7 @@ from torch.nn import functional
 from benchmark.checkers import close
 from benchmark.draw import Draw, offset, strided, transposed, without
 from benchmark.sizes import ROWS
-from benchmark.suites.kernelbench_x._families import widened
+from benchmark.suites.kernelbench_x._honest import rounded_once
 from benchmark.suites.kernelbench_x._out import into, nothing
 from benchmark.task import Arguments, Contract, Task, hidden, shown, timed
 
@@ -86,12 +86,6 @@ def normalized_cosine_similarity(
     return functional.cosine_similarity(a, b, dim=dim, eps=eps_similarity)
 
 
-def cosine_in_fp32(
-    x1: Tensor, x2: Tensor, dim: int = 1, eps_similarity: float = 1e-8, p_norm: float = 2, eps_norm: float = 1e-12
-) -> Tensor:
-    return normalized_cosine_similarity(widened(x1), widened(x2), dim, eps_similarity, p_norm, eps_norm).to(x1.dtype)
-
-
 def cosine_terms(x1: Tensor, x2: Tensor, dim: int = 1, eps_similarity: float = 1e-8, p_norm: float = 2, eps_norm: float = 1e-12) -> Tensor:
     return 2 * normalized_cosine_similarity(x1.abs(), x2.abs(), dim, eps_similarity, p_norm, eps_norm)
 
@@ -118,13 +112,6 @@ def normalize_pairwise_distance(
     return distance / torch.linalg.vector_norm(distance, p_norm, dim=dim_norm, keepdim=True).clamp_min(eps_norm)
 
 
-def distance_in_fp32(
-    x1: Tensor, x2: Tensor, p_distance: float = 2.0, eps_distance: float = 1e-06, keepdim: bool = False, p_norm: float = 2,
-    dim_norm: int = 1, eps_norm: float = 1e-12,
-) -> Tensor:  # fmt: skip
-    return normalize_pairwise_distance(widened(x1), widened(x2), p_distance, eps_distance, keepdim, p_norm, dim_norm, eps_norm).to(x1.dtype)
-
-
 def distance_over_everything(
     x1: Tensor, x2: Tensor, p_distance: float = 2.0, eps_distance: float = 1e-06, keepdim: bool = False, p_norm: float = 2,
     dim_norm: int = 1, eps_norm: float = 1e-12,
@@ -147,10 +134,6 @@ def symmetric_matrix_vector_norm(A: Tensor, x: Tensor, alpha: float, beta: float
     """The p-norm, of no dimensions, of `y + beta * y` with `y = alpha * A @ x`; p may be inf. A is symmetric."""
     y = alpha * (A @ x)
     return torch.linalg.vector_norm(y + beta * y, p)
-
-
-def matrix_norm_in_fp32(A: Tensor, x: Tensor, alpha: float, beta: float, p: float = 2.0) -> Tensor:
-    return symmetric_matrix_vector_norm(widened(A), widened(x), alpha, beta, p).to(A.dtype)
 
 
 def matrix_norm_terms(A: Tensor, x: Tensor, alpha: float, beta: float, p: float = 2.0) -> Tensor:
@@ -281,7 +264,7 @@ TASKS = (
         }),
         timed(lambda d, m, n: {"x1": d.normal(m, n), "x2": d.normal(m, n)}, ROWS),
         Contract(close(), notes=("An eps bounds a norm from below, it is not added.",)),
-        honest=cosine_in_fp32,
+        honest=rounded_once(normalized_cosine_similarity),
         magnitude=cosine_terms,
         wrong={"not normalised first": not_normalized_first, "not divided by the second norms": dot_of_the_normalized},
     ),
@@ -315,7 +298,7 @@ TASKS = (
             ((16, 16, 128), (16, 1024, 128), (16, 8192, 128), (16, 32768, 128)),
         ),
         Contract(close(), notes=("eps_distance is added to the distance, eps_norm bounds the norm from below.",)),
-        honest=distance_in_fp32,
+        honest=rounded_once(normalize_pairwise_distance),
         wrong={"one norm for all": distance_over_everything, "epsilon inside": distance_with_eps_inside},
     ),
     Task(
@@ -366,7 +349,7 @@ TASKS = (
         }),
         timed(lambda d, n: {"A": symmetric(d, n), "x": d.normal(n), "alpha": 1.0, "beta": 1.0}, ((256,), (2048,), (6144,), (12288,))),
         Contract(close()),
-        honest=matrix_norm_in_fp32,
+        honest=rounded_once(symmetric_matrix_vector_norm),
         magnitude=matrix_norm_terms,
         wrong={
             "beta adds x": lambda A, x, alpha, beta, p=2.0: torch.linalg.vector_norm(alpha * (A @ x) + beta * x, p),

@@ -131,7 +131,9 @@ TASKS: tuple[Task, ...] = (
             "bf16": lambda d: {"start": number(d, -9, -5), "end": number(d, 5, 9, 1), "steps": 401, "dtype": BF16, "device": here(d)},
         }),
         timed(lambda d, n: {"start": number(d, -3, -1), "end": number(d, 1, 3, 1), "steps": n, "device": here(d)}, POINTS),
-        Contract(close(relative=True), notes=("Exponents are computed in fp32 at least (in fp64 for fp64), and powers are rounded once to the dtype.",)),
+        Contract(close(relative=True), notes=(
+            "Exponents are computed in fp32 at least (in fp64 for fp64), and powers are rounded once to the dtype.",
+        )),
         honest=careful_logspace,
         truth=exact_logspace,
         wrong={"the end left out": without_end, "base ignored": lambda base=10.0, **rest: logspace(**rest)},

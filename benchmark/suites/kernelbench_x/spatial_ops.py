@@ -8,6 +8,7 @@ from torch.nn import functional
 
 from benchmark.checkers import close
 from benchmark.draw import Draw, offset, strided, transposed
+from benchmark.suites.kernelbench_x._honest import rounded_once
 from benchmark.task import Arguments, Contract, Task, hidden, shown, timed
 
 FP16, BF16 = torch.float16, torch.bfloat16
@@ -76,17 +77,6 @@ def interpolate(
     last element standing for those beyond it; "bicubic" weighs four on each axis by the cubic convolution kernel with a = -0.75,
     the ends standing for elements beyond them."""
     return functional.interpolate(input, size, scale_factor, mode, align_corners)
-
-
-def in_fp32(function: Any) -> Any:
-    """The honest computation for fp16 and bf16: one rounding, at the end."""
-
-    def honest(input: Tensor, **options: Any) -> Tensor:
-        wide = torch.promote_types(input.dtype, torch.float32)
-        options = {name: value.to(wide) if isinstance(value, Tensor) else value for name, value in options.items()}
-        return function(input.to(wide), **options).to(input.dtype)
-
-    return honest
 
 
 def places(
@@ -201,7 +191,7 @@ TASKS = (
             ((2, 3, 64), (8, 3, 256), (16, 3, 512), (16, 3, 1024)),
         ),
         Contract(close(), notes=OUTSIDE),
-        honest=in_fp32(grid_sample),
+        honest=rounded_once(grid_sample),
         wrong={"x and y swapped": swapped, "the other corners": other_corners(grid_sample)},
     ),
     Task(
@@ -269,7 +259,7 @@ TASKS = (
             ((2, 3, 32), (8, 16, 64), (16, 32, 128), (16, 32, 256)),
         ),
         Contract(close(), notes=OUTSIDE[:1]),
-        honest=in_fp32(interpolate),
+        honest=rounded_once(interpolate),
         wrong={"the other corners": corners_switched, "nearest to the middle": rounded_nearest},
     ),
 )  # fmt: skip

@@ -8,8 +8,8 @@ from torch.nn import functional
 
 from benchmark.checkers import close, dropout_product
 from benchmark.draw import Draw, offset, strided
+from benchmark.suites.kernelbench_x._honest import rounded_once
 from benchmark.suites.kernelbench_x._out import into, nothing
-from benchmark.suites.kernelbench_x.fusion._honest import rounded_once
 from benchmark.task import Arguments, Contract, Task, hidden, shown, timed
 
 FP16, BF16 = torch.float16, torch.bfloat16

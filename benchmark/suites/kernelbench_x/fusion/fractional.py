@@ -8,7 +8,7 @@ from torch.nn import functional
 
 from benchmark.checkers import fractional
 from benchmark.draw import Draw, offset, strided, transposed
-from benchmark.suites.kernelbench_x.fusion._honest import rounded_once
+from benchmark.suites.kernelbench_x._honest import rounded_once
 from benchmark.task import Arguments, Contract, Task, hidden, shown, timed
 
 FP16, BF16 = torch.float16, torch.bfloat16

@@ -7,12 +7,11 @@ from torch.nn import functional
 from benchmark.checkers import close
 from benchmark.draw import Draw, offset, strided, transposed, without
 from benchmark.sizes import LOGITS
+from benchmark.suites.kernelbench_x._honest import ONCE, rounded_once
 from benchmark.suites.kernelbench_x._out import into, nothing
-from benchmark.suites.kernelbench_x.fusion._honest import rounded_once
 from benchmark.task import Arguments, Contract, Task, hidden, shown, timed
 
 FP16, BF16, FP32, FP64 = torch.float16, torch.bfloat16, torch.float32, torch.float64
-ONCE = "Halves are computed in float32 and rounded once, at the end."
 
 
 def fused_cross_entropy_log_softmax(

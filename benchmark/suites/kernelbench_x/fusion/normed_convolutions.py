@@ -8,7 +8,7 @@ from torch.nn import functional
 
 from benchmark.checkers import close, dropout
 from benchmark.draw import Draw, offset, strided, transposed
-from benchmark.suites.kernelbench_x.fusion._honest import rounded_once
+from benchmark.suites.kernelbench_x._honest import rounded_once
 from benchmark.suites.kernelbench_x.fusion._norm_terms import spread
 from benchmark.suites.kernelbench_x.fusion.convolutions import (
     INPLACE_NOTE,

@@ -8,8 +8,8 @@ from torch.nn import functional
 
 from benchmark.checkers import close
 from benchmark.draw import Draw, offset, strided, transposed
+from benchmark.suites.kernelbench_x._honest import rounded_once
 from benchmark.suites.kernelbench_x._out import into, nothing
-from benchmark.suites.kernelbench_x.fusion._honest import rounded_once
 from benchmark.suites.kernelbench_x.fusion._norm_terms import spread
 from benchmark.task import Arguments, Case, Contract, Task, hidden, shown, timed
 

@@ -9,8 +9,8 @@ from torch.nn import functional
 from benchmark.checkers import close
 from benchmark.draw import Draw, offset, strided, transposed
 from benchmark.sizes import POINTS
+from benchmark.suites.kernelbench_x._honest import ONCE, rounded_once
 from benchmark.suites.kernelbench_x._out import into, nothing
-from benchmark.suites.kernelbench_x.fusion._honest import rounded_once
 from benchmark.task import Arguments, Contract, Task, hidden, shown, timed
 
 FP16, BF16, FP64 = torch.float16, torch.bfloat16, torch.float64
@@ -134,7 +134,7 @@ TASKS = (
             "offset-tails": lambda d: {"input": offset(d.uniform(2, 3, 173, low=-5, high=3)), "other": offset(d.normal(2, 3, 173), 1)},
         }),
         timed(lambda d, n: {"input": d.normal(n), "other": d.normal(n)}, POINTS),
-        Contract(close(), mutates=("out",), notes=("Halves are computed in float32 and rounded once, at the end.",)),
+        Contract(close(), mutates=("out",), notes=(ONCE,)),
         honest=rounded_once(fused_sub_gelu),
         wrong={
             "the sum instead": lambda input, other, alpha=1, approximate="none", out=None: (
@@ -178,7 +178,7 @@ TASKS = (
             "offset": lambda d: {"input": offset(d.normal(2, 3, 173)), "other_mul": offset(d.outliers(2, 3, 173), 1), "other_sub": 7.0},
         }),
         timed(mul_sub_points, POINTS),
-        Contract(close(), mutates=("out",), notes=("Halves are computed in float32 and rounded once, at the end.",)),
+        Contract(close(), mutates=("out",), notes=(ONCE,)),
         honest=rounded_once(fused_mul_sub),
         magnitude=mul_sub_terms,
         wrong={
@@ -210,7 +210,7 @@ TASKS = (
             "tiny": lambda d: {"input": d.uniform(1021, low=0.7, high=1.4) * 1e-38 + d.ties(1021, levels=2)},
         }),
         timed(lambda d, n: {"input": d.uniform(n, low=0.1, high=4.0)}, POINTS),
-        Contract(close(), mutates=("out",), notes=("Halves are computed in float32 and rounded once, at the end.",)),
+        Contract(close(), mutates=("out",), notes=(ONCE,)),
         honest=rounded_once(fused_log_tanh),
         wrong={
             "log of one plus x": lambda input, out=None: into(torch.tanh(torch.log1p(input)), out),

@@ -6,9 +6,9 @@ from torch.nn import functional
 
 from benchmark.checkers import close, dropout, dropout_product
 from benchmark.draw import Draw, offset, strided, transposed
+from benchmark.suites.kernelbench_x._honest import rounded_once
 from benchmark.suites.kernelbench_x._out import into, nothing
 from benchmark.suites.kernelbench_x.fusion._dropped import NOTES, always, rescaled, row_mask
-from benchmark.suites.kernelbench_x.fusion._honest import rounded_once
 from benchmark.task import Arguments, Contract, Task, hidden, shown, timed
 
 FP16, BF16, FP32 = torch.float16, torch.bfloat16, torch.float32

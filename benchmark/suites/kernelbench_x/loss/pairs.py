@@ -1,7 +1,5 @@
 """Losses of two tensors of one shape: each element has a term, and `reduction` says what becomes of them."""
 
-from collections.abc import Callable
-
 import torch
 from torch import Tensor
 from torch.nn import functional
@@ -9,7 +7,7 @@ from torch.nn import functional
 from benchmark.checkers import close
 from benchmark.draw import offset, strided, transposed
 from benchmark.sizes import POINTS, ROWS
-from benchmark.suites.kernelbench_x._families import widened
+from benchmark.suites.kernelbench_x._honest import rounded_once
 from benchmark.task import Contract, Task, hidden, shown, timed
 
 FP16, BF16 = torch.float16, torch.bfloat16
@@ -21,16 +19,6 @@ def reduced(terms: Tensor, reduction: str) -> Tensor:
         return terms
     total = terms.sum()
     return total if reduction == "sum" else total / (terms.shape[0] if reduction == "batchmean" else terms.numel())
-
-
-def in_fp32(reference: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """The same, computed in fp32 where the inputs have less, and rounded once."""
-
-    def honest(input: Tensor, target: Tensor, **options: object) -> Tensor:
-        options = {name: widened(value) if isinstance(value, Tensor) else value for name, value in options.items()}
-        return reference(widened(input), widened(target), **options).to(input.dtype)
-
-    return honest
 
 
 def binary_cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, reduction: str = "mean") -> Tensor:
@@ -139,7 +127,7 @@ TASKS = (
         }),
         timed(lambda d, n: {"input": d.uniform(n), "target": d.uniform(n)}, POINTS),
         Contract(close(), notes=("Each logarithm is bounded by -100 from below.", ORDER)),
-        honest=in_fp32(binary_cross_entropy),
+        honest=rounded_once(binary_cross_entropy),
         magnitude=bce_terms,
         wrong={"epsilon in the logarithm": bce_with_eps, "mean over the weights": bce_of_weights},
     ),
@@ -167,7 +155,7 @@ TASKS = (
         }),
         timed(lambda d, n: {"input": d.normal(n), "target": d.normal(n)}, POINTS),
         Contract(close(), notes=(ORDER,)),
-        honest=in_fp32(mse_loss),
+        honest=rounded_once(mse_loss),
         magnitude=mse_loss,
         wrong={
             "mean of the last axis": mean_of_the_last_axis,
@@ -203,7 +191,7 @@ TASKS = (
         }),
         timed(lambda d, n: {"input": d.normal(n), "target": d.normal(n)}, POINTS),
         Contract(close(), notes=(ORDER,)),
-        honest=in_fp32(smooth_l1_loss),
+        honest=rounded_once(smooth_l1_loss),
         magnitude=smooth_l1_loss,
         wrong={"Huber": huber, "beta 1": lambda input, target, beta=1.0, reduction="mean": smooth_l1_loss(input, target, 1.0, reduction)},
     ),
@@ -243,7 +231,7 @@ TASKS = (
         }),
         timed(lambda d, *s: {"input": d.normal(*s).log_softmax(-1), "target": d.normal(*s).softmax(-1)}, ROWS),
         Contract(close(), notes=("A target of 0 counts nothing.", ORDER)),
-        honest=in_fp32(kl_div),
+        honest=rounded_once(kl_div),
         magnitude=kl_terms,
         wrong={"NaN for zero": kl_without_zeros, "mean of all": kl_mean_of_all},
     ),

@@ -7,6 +7,7 @@ from benchmark.checkers import close
 from benchmark.draw import offset, strided, transposed
 from benchmark.sizes import SQUARES
 from benchmark.suites.kernelbench_x._families import widened
+from benchmark.suites.kernelbench_x._honest import rounded_once
 from benchmark.task import Contract, Task, hidden, shown, timed
 
 FP16, BF16, FP64 = torch.float16, torch.bfloat16, torch.float64
@@ -16,11 +17,6 @@ def matrix_multiply_and_row_dot(A: Tensor, B: Tensor, alpha: float, beta: float,
     """The dot product, of no dimensions, of the first two rows of `alpha * A @ B + beta * C`; C is not written."""
     rows = alpha * (A @ B) + beta * C
     return torch.dot(rows[0], rows[1])
-
-
-def row_dot_in_fp32(A: Tensor, B: Tensor, alpha: float, beta: float, C: Tensor) -> Tensor:
-    a, b, c = (widened(tensor) for tensor in (A, B, C))
-    return matrix_multiply_and_row_dot(a, b, alpha, beta, c).to(A.dtype)
 
 
 def row_dot_terms(A: Tensor, B: Tensor, alpha: float, beta: float, C: Tensor) -> Tensor:
@@ -91,10 +87,6 @@ def symmetric_mm_and_abs_sum(A: Tensor, C: Tensor, alpha: float, beta: float) ->
     return (alpha * (A @ A.mT) + beta * C).abs().sum()
 
 
-def abs_sum_in_fp32(A: Tensor, C: Tensor, alpha: float, beta: float) -> Tensor:
-    return symmetric_mm_and_abs_sum(widened(A), widened(C), alpha, beta).to(A.dtype)
-
-
 def abs_sum_terms(A: Tensor, C: Tensor, alpha: float, beta: float) -> Tensor:
     return (abs(alpha) * (A.abs() @ A.mT.abs()) + abs(beta) * C.abs()).sum()
 
@@ -105,10 +97,6 @@ def tensordot_rsqrt(a: Tensor, b: Tensor, dims: int | list[list[int]]) -> Tensor
     A number `dims` = n sums products over the last n axes of a and the first n of b (0: every product of an element of a with one
     of b); two lists name the axes of a and those of b, in the same order. The result has the other axes of a, then those of b."""
     return torch.rsqrt(torch.tensordot(a, b, dims=dims))
-
-
-def rsqrt_rounded_once(a: Tensor, b: Tensor, dims: int | list[list[int]]) -> Tensor:
-    return tensordot_rsqrt(widened(a), widened(b), dims).to(a.dtype)
 
 
 def rsqrt_terms(a: Tensor, b: Tensor, dims: int | list[list[int]]) -> Tensor:
@@ -163,7 +151,7 @@ TASKS = (
             SQUARES,
         ),
         Contract(close(), notes=("Only the first two rows of the sum count.",)),
-        honest=row_dot_in_fp32,
+        honest=rounded_once(matrix_multiply_and_row_dot),
         magnitude=row_dot_terms,
         wrong={"first and last row": first_and_last_row},
     ),
@@ -276,7 +264,7 @@ TASKS = (
         }),
         timed(lambda d, n: {"A": d.normal(n, n), "C": d.normal(n, n), "alpha": 1.0, "beta": 0.5}, SQUARES),
         Contract(close()),
-        honest=abs_sum_in_fp32,
+        honest=rounded_once(symmetric_mm_and_abs_sum),
         magnitude=abs_sum_terms,
         wrong={
             "no absolute values": lambda A, C, alpha, beta: (alpha * (A @ A.mT) + beta * C).sum(),
@@ -307,7 +295,7 @@ TASKS = (
         }),
         timed(lambda d, n: {"a": d.uniform(n, n, dtype=FP16), "b": d.uniform(n, n, dtype=FP16), "dims": 1}, SQUARES),
         Contract(close(), notes=("NaN where the sum is negative, infinity where it is zero.",)),
-        honest=rsqrt_rounded_once,
+        honest=rounded_once(tensordot_rsqrt),
         magnitude=rsqrt_terms,
         wrong={"of the magnitude": root_of_the_magnitude},
     ),

@@ -8,7 +8,7 @@ from torch import Tensor
 from benchmark.checkers import close
 from benchmark.draw import offset, strided, transposed
 from benchmark.sizes import SQUARES
-from benchmark.suites.kernelbench_x._families import widened
+from benchmark.suites.kernelbench_x._honest import rounded_once
 from benchmark.suites.kernelbench_x._out import into, nothing
 from benchmark.task import Contract, Maker, Task, hidden, shown, timed
 
@@ -19,11 +19,6 @@ NAN = float("nan")
 def matmul(tensor1: Tensor, tensor2: Tensor) -> Tensor:
     """Matrix product by the rules of torch.matmul: vectors, matrices, and batches of matrices with broadcasting."""
     return torch.matmul(tensor1, tensor2)
-
-
-def in_fp32(input: Tensor, other: Tensor) -> Tensor:
-    """The product as an honest kernel makes it, on a CPU too: in fp32 at least, rounded once."""
-    return torch.matmul(widened(input), widened(other)).to(input.dtype)
 
 
 def matmul_fp16(input: Tensor, other: Tensor) -> Tensor:
@@ -51,11 +46,6 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, beta: float = 1, alpha: flo
     return into(torch.addmm(input, mat1, mat2, beta=beta, alpha=alpha), out)
 
 
-def addmm_in_fp32(input: Tensor, mat1: Tensor, mat2: Tensor, beta: float = 1, alpha: float = 1, out: Tensor | None = None) -> Tensor:
-    result = torch.addmm(widened(input), widened(mat1), widened(mat2), beta=beta, alpha=alpha)
-    return into(result.to(input.dtype), out)
-
-
 def addmm_terms(input: Tensor, mat1: Tensor, mat2: Tensor, beta: float = 1, alpha: float = 1, out: Tensor | None = None) -> Tensor:
     return torch.addmm(input.abs(), mat1.abs(), mat2.abs(), beta=abs(beta), alpha=abs(alpha))
 
@@ -74,10 +64,6 @@ def tril_mm_and_scale(A: Tensor, B: Tensor, alpha: float, beta: float) -> Tensor
     """`beta * alpha * tril(A) @ B`: elements of A above the main diagonal do not count, whatever they are. A has shape (M, K), B
     (K, N)."""
     return beta * (alpha * (torch.tril(A) @ B))
-
-
-def tril_in_fp32(A: Tensor, B: Tensor, alpha: float, beta: float) -> Tensor:
-    return tril_mm_and_scale(widened(A), widened(B), alpha, beta).to(A.dtype)
 
 
 def matrices(m: int, k: int, n: int, dtype: torch.dtype = torch.float32, scale: float = 1.0, shift: float = 0.0) -> Maker:
@@ -114,7 +100,7 @@ def half_matmul(name: str, reference: Callable[..., Tensor], dtype: torch.dtype)
         }),
         timed(lambda d, n: {"input": d.normal(n, n, dtype=dtype), "other": d.normal(n, n, dtype=dtype)}, SQUARES),
         Contract(close()),
-        honest=in_fp32,
+        honest=rounded_once(reference),
         magnitude=lambda input, other: torch.matmul(input.abs(), other.abs()),
         wrong={
             "accumulated in half precision": one_by_one,
@@ -197,7 +183,7 @@ TASKS = (
             SQUARES,
         ),
         Contract(close(), mutates=("out",), notes=("For beta = 0 NaN and infinities of `input` leave no trace.",)),
-        honest=addmm_in_fp32,
+        honest=rounded_once(addmm),
         magnitude=addmm_terms,
         wrong={"alpha scales the addend": addmm_scales_all, "zero times NaN": addmm_multiplies_by_zero},
     ),
@@ -233,7 +219,7 @@ TASKS = (
             SQUARES,
         ),
         Contract(close(), notes=("The main diagonal belongs to the triangle; the scales may be multiplied with one another first.",)),
-        honest=tril_in_fp32,
+        honest=rounded_once(tril_mm_and_scale),
         magnitude=lambda A, B, alpha, beta: abs(beta * alpha) * (torch.tril(A).abs() @ B.abs()),
         wrong={
             "without the diagonal": lambda A, B, alpha, beta: beta * alpha * (torch.tril(A, -1) @ B),

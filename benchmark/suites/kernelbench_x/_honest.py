@@ -1,4 +1,4 @@
-"""Honest computations of fused operators: as their references, in fp32, and rounded once at the end."""
+"""Honest computations: as their references, in fp32, and rounded once at the end."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,6 +9,7 @@ from torch import Tensor
 from benchmark.suites.kernelbench_x._out import into
 
 HALVES = (torch.float16, torch.bfloat16)
+ONCE = "Halves are computed in float32 and rounded once, at the end."
 
 
 def rounded_once(reference: Callable[..., Any]) -> Callable[..., Any]:

@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import Tensor
 
+from benchmark.suites.kernelbench_x._honest import rounded_once
 from benchmark.suites.kernelbench_x._out import into
-from benchmark.suites.kernelbench_x.fusion._honest import rounded_once
 
 seen: list[torch.dtype] = []
 
