@@ -21,6 +21,7 @@ RUNS, KILLS = 10, 5
 """Fifty points: each run is killed so many times, at other places."""
 CREATION = 3
 """Writes that make a run's folder: environment, prices, config."""
+NEVER = 0
 KILLED = -9
 VOLATILE = ("run", "start", "end", "request_id", "reply_sha")
 
@@ -92,18 +93,18 @@ def test_a_run_killed_at_random_writes_ends_as_the_undisturbed_run(warm: Warm, w
     path = tmp_path / "r"
     with WireServer(author.late) as server:
         words = (*cli.asking(server, tmp_path), *WORDS)
-        in_flight: Counter[str] = Counter()
-        for kill_at in points(whole, number):
-            killed = warm.run(*words, kill_at=kill_at)
-            assert killed.returncode == KILLED, killed.output
-            assert gone(killed.pid)
-            words = (f"resume={path}",)
-            lost = asked(server) - in_flight - Counter(answered(path))
-            assert lost.total() <= 2, "no more than the two lineages have under way"
-            in_flight += lost
-        done = warm.run(*words)
-    assert done.returncode == 0, done.output
-    assert asked(server) == whole.asked + in_flight, "what was answered and logged was asked once"
+        logged: set[str] = set()
+        for kill_at in (*points(whole, number), NEVER):
+            server.requests.clear()
+            done = warm.run(*words, kill_at=kill_at)
+            assert done.returncode == (KILLED if kill_at else 0), done.output
+            assert gone(done.pid)
+            prompts = asked(server)
+            assert set(prompts.values()) <= {1}
+            assert not logged & set(prompts), "answered, logged, and asked again"
+            assert len(set(prompts) - answered(path)) <= 2, "no more than the two lineages had in flight"
+            words, logged = (f"resume={path}",), answered(path)
+    assert logged == set(whole.asked)
     assert calls(path) == whole.calls
     assert cli.attempts(path) == whole.attempts
     assert trajectories(path) == whole.trajectories

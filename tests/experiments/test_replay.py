@@ -73,7 +73,7 @@ def test_a_run_with_changed_options_stops_when_resumed_or_goes_on_as_a_fork(warm
     path = tmp_path / "r"
     with WireServer(lambda request: "Let me think.") as server:
         words = (*cli.asking(server, tmp_path), *WORDS, "benchmark.tasks=[silu]", "run_id=r")
-        assert warm.run(*words, kill_at=20).returncode < 0
+        assert warm.run(*words, kill_at=12).returncode < 0
         recorded = len(cli.lines(path, "calls"))
         config = path / "config.yaml"
         config.write_text(config.read_text().replace("  rounds: 3", "  rounds: 4"))
