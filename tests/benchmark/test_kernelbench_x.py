@@ -1,6 +1,7 @@
 """The suite kernelbench_x: it is the official list, and its cases are of the sizes and kinds that both modes need."""
 
 import inspect
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,8 +19,7 @@ COUNTS = {
     "Activation": 10, "Convolution": 2, "Fusion": 60, "Index": 6, "LinearAlgebra": 17, "Loss": 6, "Math": 36, "MatrixMultiply": 10,
     "Normalization": 5, "Optimizer": 5, "Pooling": 2, "Quantization": 6, "Random": 2, "Reduce": 6, "SpatialOps": 3,
 }  # fmt: skip
-NEVER_GIVEN = {"out", "out_tensor", "inplace", "generator", "layout", "device", "requires_grad", "pin_memory", "sparse", "sparse_grad",
-               "scale_grad_by_freq"}  # fmt: skip
+NEVER_GIVEN = {"out", "out_tensor", "inplace", "generator", "layout", "device", "requires_grad", "pin_memory"}
 """Parameters that may stay at their defaults in every case: where the result goes, and what gradients and streams are made of."""
 ONE_DTYPE = ("_fp16", "_bf16", "_int8", "fused_qr_solve")
 """Ends of names of operators that are defined for one dtype."""
@@ -102,6 +102,16 @@ def test_has_views_and_more_than_one_dtype(task: Task) -> None:
 def test_every_option_is_given_by_a_case(task: Task) -> None:
     given = {name for _, arguments in layouts(task, task.cases) for name in arguments}
     assert set(inspect.signature(task.reference).parameters) - given <= NEVER_GIVEN
+
+
+@any_task
+def test_semantics_and_cases_agree_on_whether_a_place_for_the_result_is_given(task: Task) -> None:
+    given = {name for _, arguments in layouts(task, task.cases) for name in arguments}
+    words = " ".join((inspect.getdoc(task.reference) or "").split())
+    for name in {"out", "out_tensor"} & set(inspect.signature(task.reference).parameters):
+        never = re.search(rf"`{name}`[^.]* (is always None|keep their defaults) here", words)
+        assert (name in given) == (not never)
+        assert f"`{name}`" in words
 
 
 @any_task

@@ -120,8 +120,8 @@ def fused_mul_add_logsoftmax_dropout_bmm(
     (`other` may be a number), `mat2` is (b, k, m).
 
     In training each element of the logarithms is kept with probability 1 - p and divided by 1 - p, or else becomes 0, independently of all
-    others and anew in each call; otherwise all are kept as they are. `inplace` speaks of intermediate results alone, and
-    `out` is None here: the result is a new tensor."""
+    others and anew in each call; otherwise all are kept as they are. `inplace` speaks of intermediate results alone. `out` is always
+    None here."""
     values = torch.log_softmax(torch.add(input1 * input2, other), dim)
     return into(torch.bmm(functional.dropout(values, p, training, inplace), mat2), out)
 
