@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
+from agents.budget import Limits, TrajectoryLimits
+from agents.ledger import Ledger
+from agents.prices import Prices
 from experiments import closing
 from experiments.store import RunStore
 from tests.experiments import records
@@ -38,3 +41,14 @@ def test_a_missing_speedup_is_a_dash_with_its_reason_once(tmp_path: Path) -> Non
     lines = table(tmp_path, None)
     assert lines.count("speedup '-': no clock") == 1
     assert not any("geometric-mean" in line for line in lines)
+
+
+def test_of_each_limit_that_was_set_it_says_how_much_is_used() -> None:
+    limits = Limits(usd=5.0, wall_s=60.0, trajectory=TrajectoryLimits(tokens=1000, evaluations=2, wall_s=30.0))
+    ledger = Ledger(limits, Prices.load(), clock=lambda: 0.0)
+    ledger.restore([records.call()], [("quick/add@0", 0.0)], wall_s=12.4)
+    assert closing.budgets(ledger) == [
+        "budget of the run: $0.2500 of $5, 12 of 60 wall_s",
+        "budget of a trajectory: at most 12 of 1,000 tokens, 1 of 2 evaluations",
+    ]
+    assert closing.budgets(Ledger()) == []
