@@ -3,7 +3,7 @@
 from torch import Tensor
 
 
-def spread(values: Tensor, magnitude: Tensor, axes: tuple[int, ...], eps: float) -> Tensor:
+def through_norm(values: Tensor, magnitude: Tensor, axes: tuple[int, ...], eps: float) -> Tensor:
     """Those of `(values - mean) / sqrt(variance + eps)` over `axes`, given those of the values."""
     centred = values - values.mean(axes, keepdim=True)
     scale = (centred.square().mean(axes, keepdim=True) + eps).rsqrt()

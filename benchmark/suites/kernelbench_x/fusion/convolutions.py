@@ -1,5 +1,6 @@
 """Fusion of KernelBench-X: convolutions followed by what is done to each element, to windows, or to the layout."""
 
+from functools import partial
 from typing import Any
 
 import torch
@@ -10,6 +11,7 @@ from benchmark.checkers import close
 from benchmark.draw import Draw, offset, strided, transposed
 from benchmark.suites.kernelbench_x._honest import rounded_once
 from benchmark.suites.kernelbench_x._out import into, nothing
+from benchmark.suites.kernelbench_x.fusion._cases import shared
 from benchmark.task import Arguments, Case, Contract, Task, hidden, shown, timed
 
 FP16, BF16 = torch.float16, torch.bfloat16
@@ -52,14 +54,8 @@ HIDDEN = {
 SIZES = ((1, 16, 32, 32), (8, 64, 56, 64), (16, 128, 56, 128), (16, 256, 56, 256))
 
 
-def cases(options: dict[str, Arguments] | None = None, **more: Any) -> tuple[Case, ...]:
-    """The common images and filters with further options of a task by case, and cases of its own."""
-    options = options or {}
-
-    def optioned(makers: dict[str, Any]) -> dict[str, Any]:
-        return {name: lambda d, name=name: makers[name](d) | options.get(name, {}) for name in makers}
-
-    return shown(optioned(SHOWN) | more) + hidden(optioned(HIDDEN))
+cases = partial(shared, SHOWN, HIDDEN)
+"""The common images and filters with further options of a task by case, and cases of its own."""
 
 
 def images(d: Draw, count: int, channels: int, side: int, filters: int) -> Arguments:

@@ -1,5 +1,6 @@
 """Fusion of KernelBench-X: linear layers with what follows them."""
 
+from functools import partial
 from typing import Any
 
 import torch
@@ -9,8 +10,9 @@ from torch.nn import functional
 from benchmark.checkers import close, dropout
 from benchmark.draw import Draw, offset, strided, transposed
 from benchmark.suites.kernelbench_x._honest import rounded_once
-from benchmark.suites.kernelbench_x.fusion._norm_terms import spread
-from benchmark.task import Arguments, Case, Contract, Task, hidden, shown, timed
+from benchmark.suites.kernelbench_x.fusion._cases import shared
+from benchmark.suites.kernelbench_x.fusion._norm_terms import through_norm
+from benchmark.task import Arguments, Contract, Task, hidden, shown, timed
 
 FP16, BF16, FP64 = torch.float16, torch.bfloat16, torch.float64
 INPLACE_NOTE = "`inplace` concerns the product's own result, which nobody else sees: no argument is written."
@@ -50,14 +52,8 @@ HIDDEN = {
 SIZES = ((64, 256, 256), (1024, 1024, 1024), (4096, 2048, 4096), (8192, 4096, 4096))
 
 
-def cases(options: dict[str, Arguments] | None = None, **more: Any) -> tuple[Case, ...]:
-    """The common layers with further options of a task by case, and cases of its own."""
-    options = options or {}
-
-    def optioned(makers: dict[str, Any]) -> dict[str, Any]:
-        return {name: lambda d, name=name: makers[name](d) | options.get(name, {}) for name in makers}
-
-    return shown(optioned(SHOWN) | more) + hidden(optioned(HIDDEN))
+cases = partial(shared, SHOWN, HIDDEN)
+"""The common layers with further options of a task by case, and cases of its own."""
 
 
 def layers(d: Draw, rows: int, inner: int, columns: int) -> Arguments:
@@ -160,7 +156,7 @@ def normed_terms(
     elementwise_affine: bool = True,
 ) -> Tensor:
     axes = (-1,) if normalized_shape is None or isinstance(normalized_shape, int) else tuple(range(-len(normalized_shape), 0))
-    return spread(functional.relu(functional.linear(input, weight, bias)), terms(input, weight, bias), axes, eps)
+    return through_norm(functional.relu(functional.linear(input, weight, bias)), terms(input, weight, bias), axes, eps)
 
 
 def norm_then_relu(normalized_shape: Any = None, eps: float = 1e-5, elementwise_affine: bool = True, **rest: Any) -> Tensor:

@@ -9,7 +9,7 @@ from torch.nn import functional
 from benchmark.checkers import close, dropout
 from benchmark.draw import Draw, offset, strided, transposed
 from benchmark.suites.kernelbench_x._honest import rounded_once
-from benchmark.suites.kernelbench_x.fusion._norm_terms import spread
+from benchmark.suites.kernelbench_x.fusion._norm_terms import through_norm
 from benchmark.suites.kernelbench_x.fusion.convolutions import (
     INPLACE_NOTE,
     SIZES,
@@ -75,7 +75,7 @@ def batch_terms(
     of_y = terms(input, weight, bias, stride, padding, dilation, groups)
     running: tuple[Tensor, ...] = ()
     if training:
-        normed = spread(y, of_y, (0, 2, 3), eps)
+        normed = through_norm(y, of_y, (0, 2, 3), eps)
         of_var = (2 * (y - y.mean((0, 2, 3), keepdim=True)).abs() * (of_y + of_y.mean((0, 2, 3), keepdim=True))).mean((0, 2, 3))
         if running_mean is not None and running_var is not None:
             running = (running_mean.abs() + of_y.mean((0, 2, 3)), running_var + of_var)
@@ -159,7 +159,7 @@ def fused_instance_norm_selu_conv2d(
 def instance_terms(input: Tensor, weight: Tensor, eps: float = 1e-5, **rest: Any) -> Tensor:
     """SELU stretches by 1.7581 at most."""
     y = functional.conv2d(input, weight, *(rest.get(name, usual) for name, usual in CONVOLUTION))
-    return spread(functional.selu(y), 1.7581 * terms(input, weight, **rest), (2, 3), eps)
+    return through_norm(functional.selu(y), 1.7581 * terms(input, weight, **rest), (2, 3), eps)
 
 
 def norm_first(input: Tensor, weight: Tensor, eps: float = 1e-5, **rest: Any) -> Tensor:
@@ -198,7 +198,7 @@ def layer_terms(
 ) -> Tensor:
     options = (conv_bias, conv_stride, conv_padding, conv_dilation, conv_groups)
     y, of_y = functional.conv2d(x, conv_weight, *options), terms(x, conv_weight, *options)
-    return spread(y, of_y, (1, 2, 3), ln_eps) * weight.abs().view(-1, 1, 1)
+    return through_norm(y, of_y, (1, 2, 3), ln_eps) * weight.abs().view(-1, 1, 1)
 
 
 def by_channel(x: Tensor, weight: Tensor, conv_weight: Tensor, ln_eps: float = 1e-5, **rest: Any) -> Tensor:
@@ -259,7 +259,7 @@ def dropout_terms(p: float = 0.5, training: bool = True, inplace: bool = False, 
     if not training:
         return terms(**rest)
     y = functional.conv2d(rest["input"], rest["weight"], *(rest.get(name, usual) for name, usual in CONVOLUTION))
-    return spread(y, terms(**rest), (0, 2, 3), 1e-5) / (1 - p if p < 1 else 1)
+    return through_norm(y, terms(**rest), (0, 2, 3), 1e-5) / (1 - p if p < 1 else 1)
 
 
 def everything_kept(p: float = 0.5, **rest: Any) -> Tensor:

@@ -10,7 +10,7 @@ from benchmark.checkers import close
 from benchmark.draw import Draw, offset, strided, transposed
 from benchmark.suites.kernelbench_x._honest import rounded_once
 from benchmark.suites.kernelbench_x._out import into, nothing
-from benchmark.suites.kernelbench_x.fusion._norm_terms import spread
+from benchmark.suites.kernelbench_x.fusion._norm_terms import through_norm
 from benchmark.task import Arguments, Case, Contract, Task, hidden, shown, timed
 
 FP16, BF16 = torch.float16, torch.bfloat16
@@ -30,7 +30,7 @@ def group_terms(
 ) -> Tensor:
     z, of_z = (input1 + input2) * input2, (input1.abs() + input2.abs()) * input2.abs()
     groups = (z.shape[0], num_groups, -1)
-    normed = spread(z.reshape(groups), of_z.reshape(groups), (2,), eps).reshape(z.shape)
+    normed = through_norm(z.reshape(groups), of_z.reshape(groups), (2,), eps).reshape(z.shape)
     by_channel = (-1, *[1] * (z.dim() - 2))
     return normed * weight.abs().view(by_channel) + bias.abs().view(by_channel)
 
@@ -99,7 +99,7 @@ def batch_terms(
     running: tuple[Tensor, ...] = ()
     if training:
         mean, size = input.mean(others, keepdim=True), input.abs() + input.abs().mean(others, keepdim=True)
-        normed = spread(input, input.abs(), others, eps)
+        normed = through_norm(input, input.abs(), others, eps)
         running = (running_mean.abs() + input.abs().mean(others), running_var + (2 * (input - mean).abs() * size).mean(others))
     else:
         normed = (input.abs() + running_mean.abs().view(by_channel)) * (running_var.view(by_channel) + eps).rsqrt()

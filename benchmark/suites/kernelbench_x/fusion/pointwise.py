@@ -74,7 +74,7 @@ def fused_cos_signbit(input: Tensor) -> tuple[Tensor, Tensor]:
     return cosine, torch.signbit(cosine)
 
 
-def spread(draw: Draw, *shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
+def positive(draw: Draw, *shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
     """Positive numbers of all magnitudes around 1."""
     return draw.normal(*shape, scale=2).exp().to(dtype)
 
@@ -194,19 +194,19 @@ TASKS = (
         "fused",
         fused_log_tanh,
         shown({
-            "fp32": lambda d: {"input": spread(d, 4099)},
-            "fp16": lambda d: {"input": spread(d, 37, 41, dtype=FP16)},
-            "bf16": lambda d: {"input": spread(d, 997, dtype=BF16)},
+            "fp32": lambda d: {"input": positive(d, 4099)},
+            "fp16": lambda d: {"input": positive(d, 37, 41, dtype=FP16)},
+            "bf16": lambda d: {"input": positive(d, 997, dtype=BF16)},
             "near-one": lambda d: {"input": 1 + d.normal(769, scale=1e-3)},
-            "transposed": lambda d: {"input": transposed(spread(d, 29, 43))},
-            "out": lambda d: {"input": spread(d, 5, 7, 31), "out": nothing(d, 5, 7, 31)},
+            "transposed": lambda d: {"input": transposed(positive(d, 29, 43))},
+            "out": lambda d: {"input": positive(d, 5, 7, 31), "out": nothing(d, 5, 7, 31)},
             "wide": lambda d: {"input": d.normal(509, scale=20).exp()},
-            "infinite": lambda d: {"input": spread(d, 127).masked_fill(d.uniform(127) < 0.1, math.inf)},
-            "one": lambda d: {"input": spread(d, 1)},
-            "empty": lambda d: {"input": spread(d, 3, 0)},
+            "infinite": lambda d: {"input": positive(d, 127).masked_fill(d.uniform(127) < 0.1, math.inf)},
+            "one": lambda d: {"input": positive(d, 1)},
+            "empty": lambda d: {"input": positive(d, 3, 0)},
         }) + hidden({
-            "strided-bf16": lambda d: {"input": strided(spread(d, 13, 67, dtype=BF16))},
-            "offset": lambda d: {"input": offset(spread(d, 2, 3, 173))},
+            "strided-bf16": lambda d: {"input": strided(positive(d, 13, 67, dtype=BF16))},
+            "offset": lambda d: {"input": offset(positive(d, 2, 3, 173))},
             "tiny": lambda d: {"input": d.uniform(1021, low=0.7, high=1.4) * 1e-38 + d.ties(1021, levels=2)},
         }),
         timed(lambda d, n: {"input": d.uniform(n, low=0.1, high=4.0)}, POINTS),
