@@ -73,9 +73,10 @@ def select(
     """Tasks of a checkout, in the order of their names; chosen as `benchmark.suites.select` does."""
     if path is None:
         raise UserError(f"benchmark={suite} lies in a checkout of your own: say where with benchmark.path=FOLDER.")
-    if not Path(path).is_dir():
+    folder = Path(str(path))
+    if not folder.is_dir():
         raise UserError(f"There is no folder {str(path)!r}: benchmark.path is the folder of a checkout, relative to {Path.cwd()}.")
-    chosen = importers.listed(suite, Path(path))
+    chosen = importers.listed(suite, folder)
     chosen = _kept(chosen, "category", category, lambda listed: (listed.category,))
     chosen = _kept(chosen, "task", tasks, _names)
     if limit is not None and limit < len(chosen):

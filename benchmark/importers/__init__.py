@@ -25,8 +25,7 @@ FORMATS = ("kernelbench", *recorded.LAYOUTS)
 
 
 def is_foreign(task_id: str) -> bool:
-    head, colon, _ = task_id.partition(":")
-    return bool(colon) and (head.endswith(".py") or head in FORMATS or "/" not in head)
+    return ":" in task_id
 
 
 def read(task_id: str, args: Mapping[str, Any] | None = None) -> Origin:

@@ -2,8 +2,9 @@
 
 import ast
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
 from benchmark.errors import UserError
@@ -22,10 +23,14 @@ class Listed:
     category: str
 
 
-def text_of(path: Path, remedy: str, named: str = "") -> str:
-    """A file's text. `remedy` follows where there is none under the path, or as it was `named`."""
+def text_of(path: Path, remedy: str, named: str = "", others: Iterable[Path] = ()) -> str:
+    """A file's text. Where there is none under the path, or as it was `named`, the nearest of `others` is suggested, and `remedy`
+    follows.
+    """
     if not path.is_file():
-        raise UserError(f"There is no file {(named or str(path))!r}: {remedy}")
+        near = get_close_matches(path.stem, sorted({other.stem for other in others}), n=1)
+        hint = f"did you mean {near[0]!r}? Else " if near else ""
+        raise UserError(f"There is no file {(named or str(path))!r}: {hint}{remedy}")
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:

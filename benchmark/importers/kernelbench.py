@@ -23,7 +23,11 @@ SCALES = ("auto", "off")
 def read(named: str, args: Mapping[str, Any]) -> Origin:
     options.known(args, OPTIONS)
     path = located(named)
-    text = text_of(path, "name a problem as kernelbench:CHECKOUT/level1/19_ReLU, or give the path of its file after kernelbench:.")
+    text = text_of(
+        path,
+        "name a problem as kernelbench:CHECKOUT/level1/19_ReLU, or give the path of its file after kernelbench:.",
+        others=_beside(path),
+    )
     tree = parsed(text, str(path))
     if not any(isinstance(node, ast.ClassDef) and node.name == "Model" for node in tree.body):
         raise UserError(f"{path} has no class Model, so it is no problem of KernelBench.")
@@ -42,8 +46,13 @@ def read(named: str, args: Mapping[str, Any]) -> Origin:
 def located(named: str) -> Path:
     """The file of a problem: as named, with its ending, or in the folder of the problems of a checkout."""
     path = Path(named)
-    places = [path, path.with_name(f"{path.name}.py"), path.parent.parent / "KernelBench" / path.parent.name / f"{path.name}.py"]
+    places = [path, Path(f"{path}.py"), path.parent.parent / "KernelBench" / path.parent.name / f"{path.name}.py"]
     return next((place for place in places if place.is_file()), places[1] if path.suffix != ".py" else path)
+
+
+def _beside(path: Path) -> list[Path]:
+    """The problems among which one that is not there may have been meant."""
+    return [*path.parent.glob("*.py"), *(path.parent.parent / "KernelBench" / path.parent.name).glob("*.py")]
 
 
 def function_name(stem: str) -> str:

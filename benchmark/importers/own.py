@@ -29,6 +29,8 @@ def read(named: str, function: str, args: Mapping[str, Any]) -> Origin:
     text = text_of(path, f"name your own operator as ./file.py:function, relative to {Path.cwd()}.", named)
     tree = parsed(text, named)
     defined = functions(tree)
+    if not defined.keys() - HELPERS:
+        raise UserError(f"{named} defines no function: write the operator there as def {function or 'name'}(...), and inputs() beside it.")
     if function not in defined:
         raise unknown(f"function in {named}", function, set(defined) - HELPERS)
     examples = _examples(args.get("inputs"))

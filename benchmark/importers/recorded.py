@@ -41,6 +41,7 @@ def read(kind: str, named: str, args: Mapping[str, Any]) -> Origin:
     text = text_of(
         path,
         f"name a task as {kind}:CHECKOUT/{'Math/log1p' if kind == 'kernelbenchx' else 'add'}, or give the path of its file after {kind}:.",
+        others=_data(kind, path),
     )
     implementation, tests = split(text, path)
     tree = parsed(implementation, str(path))
@@ -108,14 +109,16 @@ def _instruction(kind: str, path: Path) -> str:
 def located(kind: str, named: str) -> Path:
     """The file of a task: as named, with its ending, or in the data folder of a checkout."""
     path = Path(named)
-    places = [path, path.with_name(f"{path.name}.py")]
-    for checkout in path.parents:
-        folder = checkout / LAYOUTS[kind].folder
-        if folder.is_dir():
-            inside = path.relative_to(checkout)
-            places += [folder / inside.with_name(f"{path.name}.py"), *sorted(folder.rglob(f"{path.name}.py"))]
-            break
+    files = _data(kind, path)
+    inside = [file for file in files if file.parts[-2:] == (path.parent.name, f"{path.name}.py")]
+    places = [path, Path(f"{path}.py"), *inside, *(file for file in files if file.stem == path.name)]
     return next((place for place in places if place.is_file()), places[1] if path.suffix != ".py" else path)
+
+
+def _data(kind: str, path: Path) -> list[Path]:
+    """The files in the data folder of the checkout that a path leads into."""
+    folders = [folder for above in path.parents if (folder := above / LAYOUTS[kind].folder).is_dir()]
+    return sorted(folders[0].rglob("*.py")) if folders else []
 
 
 def _checkout(path: Path) -> Path:

@@ -56,6 +56,11 @@ def test_a_task_of_ours_takes_no_options() -> None:
         tasks.find("quick/gelu", {"tolerance": 1e-3})
 
 
+def test_what_has_a_colon_and_is_no_task_file_is_said() -> None:
+    with pytest.raises(UserError, match="before the colon stands a Python file"):
+        tasks.find("./my_ops:f")
+
+
 def test_a_job_may_have_options_of_its_task(checkout: Path) -> None:
     lines = [
         {"id": i, "task": f"kernelbench:{checkout}/level1/1_Twice", "task_args": a, "candidate": "x"}

@@ -134,6 +134,8 @@ class Examples:
         for name, value in found.items():
             number, _, argument = name.partition(".") if numbered else ("0", "", name)
             sets.setdefault(number, {})[argument] = value
+        if not sets:
+            raise UserError(f"{where} holds no tensors: save the arguments of {own.function.__name__} there, each by its name.")
         parameters = inspect.signature(own.function).parameters
         for argument in sorted({a for arguments in sets.values() for a in arguments} - set(parameters)):
             raise UserError(

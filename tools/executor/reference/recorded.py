@@ -101,7 +101,7 @@ class Recorded:
             given = cast(dict(self.signature.bind(*args, **kwargs).arguments))
             arguments = {name: _copied(value) for name, value in given.items()}
             result = self.function(*args, **kwargs)
-            if len(found) < MOST and not strange(arguments) and "kwargs" not in arguments:
+            if len(found) < MOST and not strange(list(arguments.values())) and "kwargs" not in arguments:
                 found.append(arguments)
             return result
 

@@ -11,7 +11,7 @@ import torch
 from benchmark.errors import UserError
 from benchmark.task import Arguments
 
-PLAIN = (torch.Tensor, torch.dtype, bool, int, float, str, type(None))
+PLAIN = frozenset({torch.dtype, bool, int, float, str, type(None)})
 
 
 @contextlib.contextmanager
@@ -40,7 +40,9 @@ def parts(value: Any) -> Iterator[Any]:
 
 def strange(value: Any) -> str | None:
     """The name of a type in `value` that no argument may have."""
-    return next((type(part).__name__ for part in parts(value) if not isinstance(part, PLAIN)), None)
+    if isinstance(value, list | tuple):
+        return next((name for item in value if (name := strange(item))), None)
+    return None if isinstance(value, torch.Tensor) or type(value) in PLAIN else type(value).__name__
 
 
 def fit(arguments: Arguments, where: str) -> Arguments:

@@ -186,6 +186,14 @@ def test_a_mistake_is_one_sentence(problem: Find, text: str, args: dict[str, Any
 def test_a_missing_problem_is_said(finder: Finder, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="There is no file"):
         finder.find(f"kernelbench:{tmp_path}/level1/1_Nothing")
+    with pytest.raises(UserError, match="There is no file"):
+        finder.find("kernelbench:")
+
+
+def test_a_misspelt_problem_suggests_the_nearest(problem: Find, finder: Finder, tmp_path: Path) -> None:
+    problem()
+    with pytest.raises(UserError, match="did you mean '7_Shifted'"):
+        finder.find(f"kernelbench:{tmp_path}/level2/7_Shiftet")
 
 
 def test_the_callers_generator_is_left_alone(problem: Find) -> None:
