@@ -21,6 +21,25 @@ COUNTS = {
 }  # fmt: skip
 NEVER_GIVEN = {"out", "out_tensor", "inplace", "generator", "layout", "device", "requires_grad", "pin_memory"}
 """Parameters that may stay at their defaults in every case: where the result goes, and what gradients and streams are made of."""
+WITHOUT_EFFECT = {
+    # After truncation both forms give the same whole numbers.
+    "gelu_int8": {"approximate"},
+    "fused_gather_masked_fill": {"sparse_grad"},
+    "fused_embedding_add_tanh": {"padding_idx", "scale_grad_by_freq", "sparse"},
+    "fused_layer_norm_relu_linear": {"elementwise_affine"},
+    "fused_instance_norm_selu_conv2d": {"num_features", "momentum", "affine", "track_running_stats"},
+    "fused_mv_logsoftmax_dropout": {"dim"},
+    "fused_sum_std": {"keepdim"},
+    "fused_repeat_interleave_log_softmax": {"output_size"},
+    "invert_matrix_lu": {"pivot"},
+    "determinant_lu": {"pivot"},
+    "determinant_via_qr": {"mode"},
+    "pseudoinverse_svd": {"full_matrices"},
+    "low_rank_svd_approximation": {"full_matrices"},
+    "rand": {"device"},
+    "logspace": {"device"},
+}
+"""Options that do not change what is right, as the semantics say; and `inplace` where nothing that the caller sees is written."""
 ONE_DTYPE = ("_fp16", "_bf16", "_int8", "fused_qr_solve")
 """Ends of names of operators that are defined for one dtype."""
 any_task = pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
@@ -102,6 +121,37 @@ def test_has_views_and_more_than_one_dtype(task: Task) -> None:
 def test_every_option_is_given_by_a_case(task: Task) -> None:
     given = {name for _, arguments in layouts(task, task.cases) for name in arguments}
     assert set(inspect.signature(task.reference).parameters) - given <= NEVER_GIVEN
+
+
+@any_task
+def test_an_option_that_is_ignored_is_refused_in_a_case(task: Task) -> None:
+    torch.manual_seed(0)
+    passed: dict[str, bool] = {}
+    for case in [case for case in task.cases if not case.device_only]:
+        trial = Trial(task, case, 0)
+        for name in options(task, trial.arguments):
+            passed[name] = passed.get(name, True) and passes_without(trial, name)
+    unseen = set() if "inplace" in " ".join(task.contract.mutates) else {"inplace"} & passed.keys()
+    assert {name for name, ok in passed.items() if ok} == WITHOUT_EFFECT.get(task.name, set()) | unseen
+
+
+def options(task: Task, arguments: Arguments) -> list[str]:
+    """Those that are given another value than their default's, but for places for results."""
+    defaults = {name: parameter.default for name, parameter in inspect.signature(task.reference).parameters.items()}
+    given = [name for name in arguments if defaults.get(name, inspect.Parameter.empty) is not inspect.Parameter.empty]
+    others = [name for name in given if isinstance(arguments[name], torch.Tensor) or arguments[name] != defaults[name]]
+    return [name for name in others if name not in ("out", "out_tensor")]
+
+
+def passes_without(trial: Trial, name: str) -> bool:
+    """Whether the honest computation passes that is not given an option."""
+    own = oracle.copied(trial.arguments)
+    left_out = own.pop(name)
+    try:
+        result = oracle.call(trial.task.honest or trial.task.reference, own)
+    except (RuntimeError, TypeError, ValueError, AssertionError, IndexError):
+        return False
+    return trial.check(oracle.outputs(trial.task, result, {**own, name: left_out})).ok
 
 
 @any_task

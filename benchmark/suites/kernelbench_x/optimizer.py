@@ -265,6 +265,7 @@ TASKS = (
             "transposed": lambda d: moved(state(d, 29, 43), transposed) | {"step": 2, "lr": 0.05},
             "no-decay": lambda d: state(d, 769) | {"step": 5, "weight_decay": 0.0, "lr": 0.1},
             "small": lambda d: state(d, 1021, scale=1e-7) | {"step": 4, "lr": 0.1},
+            "eps": lambda d: state(d, 521, scale=1e-3) | {"step": 8, "eps": 1e-2, "lr": 1.0},
             "one": lambda d: state(d, 1) | {"step": 1, "lr": 1.0},
             "empty": lambda d: state(d, 3, 0) | {"step": 1},
         }) + hidden({
@@ -355,6 +356,7 @@ TASKS = (
             "betas": lambda d: {"params": adam(d, (13, 83), done=9), "betas": (0.5, 0.95), "lr": 0.3},
             "decay": lambda d: {"params": adam(d, (1021,), (3, 5), done=4), "weight_decay": 0.3, "lr": 0.1},
             "transposed": lambda d: {"params": [transposed(t) if t.dim() else t for t in adam(d, (29, 43), done=1)], "lr": 0.1},
+            "eps": lambda d: {"params": adam(d, (521,), done=7, scale=1e-3), "eps": 1e-2, "lr": 1.0},
             "empty": lambda d: {"params": adam(d, (0,), (7,), done=1), "lr": 0.1},
         }) + hidden({
             "small": lambda d: {"params": adam(d, (1021,), done=3, scale=1e-7), "lr": 0.1},
