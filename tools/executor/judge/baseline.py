@@ -87,7 +87,8 @@ class TimedBaseline:
         self.loaded.append(self.judge.sent)
         if line := self.judge.line:
             line.take_over(self.judge.sending)
-            return line.facts(line.ask(request | self.judge.layout, BLOCK_S))
+            answer = line.ask(request | self.judge.layout, BLOCK_S)
+            return line.facts(answer) if request["set"] == 0 else {}
         arguments = self.judge.truths.arguments(self.judge.task, *self.judge.sent)
         if request["set"] == 0:
             self.baseline = None

@@ -222,7 +222,7 @@ class Line:
         """What a loaded size is like; only numbers."""
         names = ("flush_us", "free_bytes", "input_bytes")
         found = {name: answer[name] for name in names if type(answer.get(name)) in (int, float) and 0 <= answer[name] < 1e15}
-        if found and len(found) < len(names):
+        if len(found) < len(names):
             raise TaskFault(NO_ANSWER)
         return found
 

@@ -11,6 +11,7 @@ import torch
 
 from benchmark import oracle
 from benchmark.errors import UserError
+from benchmark.importers.own import EXAMPLES
 from benchmark.task import Arguments
 from tools.executor.channel import Message
 from tools.executor.reference.subject import Made, Plan, load
@@ -20,7 +21,6 @@ OTHERS = {torch.float32: torch.bfloat16, torch.bfloat16: torch.float32, torch.fl
 """The second dtype in which float inputs are tried."""
 SMALL = 1 << 20
 """Elements of an input set up to which it is tried in the second dtype too: on one core that is slow."""
-EXAMPLES = "examples.safetensors"
 STORED = {
     "F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16, "I64": torch.int64, "I32": torch.int32,
     "I16": torch.int16, "I8": torch.int8, "U8": torch.uint8, "BOOL": torch.bool, "F8_E4M3": torch.float8_e4m3fn,
