@@ -37,5 +37,5 @@ def test_a_formula_is_written_as_a_kernel(tmp_path: Path) -> None:
 
 def test_more_than_a_formula_is_declined_with_the_reason(tmp_path: Path) -> None:
     author = Author(task(tmp_path, "def f(x, bias):\n    os.getpid()\n    return x + bias\n"), 0.0, 0)
-    with pytest.raises(Declined, match="more than a formula: it has .getpid"):
+    with pytest.raises(Declined, match=r"more than a formula: it has \.getpid"):
         author.write(Parameters())
