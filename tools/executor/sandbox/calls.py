@@ -8,6 +8,7 @@ import torch
 
 from tools.executor.aliasing import overlaps
 from tools.executor.arguments import nbytes, same_bytes, tensors_in
+from tools.executor.aten import COPIES, FREE
 from tools.executor.channel import Message
 from tools.executor.sandbox import tripwire
 from tools.executor.sandbox.account import Unseen, accounted
@@ -23,6 +24,8 @@ HELD_BYTES = 64 << 20
 """Memory of earlier calls that is kept, so that nothing else can lie there."""
 TABLES = 512
 """Operators behind tables that are reported: all that there are, if need be."""
+READING = COPIES | FREE | {"ne", "as_strided", "view", "slice", "select", "unsqueeze", "view_as_real"}
+"""Operators by which arguments are read: `ne` makes bools of bytes."""
 LATE_S = 0.03
 """For threads that are still at work when a call has returned."""
 _threads = sys._current_frames
@@ -43,7 +46,9 @@ class Calls:
         of the last call holds garbage.
         """
         session, launches = self.sandbox.session, self.sandbox.launches
-        arguments = self._arguments(request)
+        # What the candidate has left behind to be called meanwhile is as much its work as what it does in the call.
+        with accounted("arrival") as arrival:
+            arguments = self._arguments(request)
         tensors = list(tensors_in(arguments))
         zones = Zones(self.red.device) if self.red else None
         watch = Watch(session, Poison(request["poison"]), Record(tensors, launches, self._tell), zones)
@@ -65,7 +70,8 @@ class Calls:
         # Two accounts of launches; a replay may leave them out before they come to the second.
         counted = len(session.launches) - before
         reply |= {"launches": counted if request["noop"] else min(counted, launches.count), "compiles": self.sandbox.compiles()}
-        return reply | {"torch": watch.record.report(), "unseen": unseen.rows, "tampered": self._tampered(unseen, watch.record)}
+        early = [row for row in arrival.rows if row[0] not in READING]
+        return reply | {"torch": watch.record.report(), "unseen": [*early, *unseen.rows], "tampered": self._tampered(unseen, watch.record)}
 
     def _tell(self, row: list[Any]) -> None:
         self.sandbox.channel.send({"notice": "torch", "row": row})

@@ -134,3 +134,35 @@ def test_a_description_that_makes_no_sense_is_refused(sentence: Callable[..., st
 def test_a_forgery_makes_the_task_invalid_and_spoils_no_other(own: Find, evaluate_task: Callable[..., Evaluation], forged: str) -> None:
     assert evaluate_task(DOUBLE, own(HEAD + INPUTS + PLAIN + forged)).verdict == "task_invalid"
     assert evaluate_task(DOUBLE, own(HEAD + INPUTS + PLAIN)).verdict == "pass"
+
+
+EARLY = """
+import gc, sys, torch, triton, triton.language as tl
+@triton.jit
+def copy(x, y, n, B: tl.constexpr):
+    at = tl.arange(0, B)
+    tl.store(y + at, tl.load(x + at, mask=at < n), mask=at < n)
+found, inside = [], []
+def collected(phase, info):
+    frame, seen = sys._getframe(), []
+    while frame and "request" not in frame.f_locals:
+        seen.append(frame.f_code.co_name)
+        frame = frame.f_back
+    if frame is None or "_arguments" not in [frame.f_code.co_name, *seen] or inside:
+        return
+    inside.append(1)
+    box = getattr(frame.f_locals["self"], "sandbox", frame.f_locals["self"])
+    found[:] = [box.session.to_device(box.inputs.read(frame.f_locals["request"]["args"][0]) * 2)]
+    inside.clear()
+gc.callbacks.append(collected)
+gc.set_threshold(1)
+def f(x):
+    y = torch.empty_like(x)
+    copy[(1,)](found[0], y, x.numel(), B=64)
+    return y
+"""
+
+
+def test_what_torch_computes_while_arguments_arrive_is_seen(own: Find, evaluate_task: Callable[..., Evaluation]) -> None:
+    found = evaluate_task(EARLY, own(HEAD + INPUTS + PLAIN))
+    assert (found.verdict, found.stage) == ("not_triton", "adversarial"), found.error
