@@ -1,5 +1,6 @@
 """Inside the sandbox: calls of the candidate whose results are compared, each of them watched in the same way."""
 
+import os
 import sys
 import time
 from typing import TYPE_CHECKING, Any
@@ -47,7 +48,7 @@ class Calls:
         """
         session, launches = self.sandbox.session, self.sandbox.launches
         # What the candidate has left behind to be called meanwhile is as much its work as what it does in the call.
-        with accounted("arrival") as arrival:
+        with accounted(os.urandom(8).hex()) as arrival:
             arguments = self._arguments(request)
         tensors = list(tensors_in(arguments))
         zones = Zones(self.red.device) if self.red else None
@@ -71,15 +72,19 @@ class Calls:
         counted = len(session.launches) - before
         reply |= {"launches": counted if request["noop"] else min(counted, launches.count), "compiles": self.sandbox.compiles()}
         early = [row for row in arrival.rows if row[0] not in READING]
-        return reply | {"torch": watch.record.report(), "unseen": [*early, *unseen.rows], "tampered": self._tampered(unseen, watch.record)}
+        return reply | {
+            "torch": watch.record.report(),
+            "unseen": [*early, *unseen.rows],
+            "tampered": self._tampered(watch.record, arrival, unseen),
+        }
 
     def _tell(self, row: list[Any]) -> None:
         self.sandbox.channel.send({"notice": "torch", "row": row})
 
-    def _tampered(self, unseen: Unseen, record: Record) -> list[str]:
+    def _tampered(self, record: Record, *accounts: Unseen) -> list[str]:
         replaced = [name for name in record.operators & tripwire.KERNELS.keys() if tripwire.kernels(name) != tripwire.KERNELS[name]]
         own = tripwire.shadowed(record, self, self.sandbox, self.sandbox.launches, self.sandbox.channel)
-        return [*self.sandbox.tampered(), *own, *replaced, *(["the profiler"] if unseen.broken else [])][:16]
+        return [*self.sandbox.tampered(), *own, *replaced, *(["the profiler"] if any(account.broken for account in accounts) else [])][:16]
 
     def _arguments(self, request: Message) -> list[Any]:
         """The arguments; where the memory of the last call is used, the very same tensors too, as far as they fit."""
