@@ -1,6 +1,5 @@
 """Tasks by name, of every kind: those of the suites, and those in files that are not ours, which a reference sandbox describes."""
 
-import random
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -79,10 +78,7 @@ def select(
     chosen = importers.listed(suite, folder)
     chosen = _kept(chosen, "category", category, lambda listed: (listed.category,))
     chosen = _kept(chosen, "task", tasks, _names)
-    if limit is not None and limit < len(chosen):
-        order = range(len(chosen))
-        kept = order[:limit] if sample_seed is None else sorted(random.Random(sample_seed).sample(order, limit))
-        chosen = [chosen[index] for index in kept]
+    chosen = suites.few(chosen, limit, sample_seed)
     with Finder(sandbox) as finder:
         return [finder.find(listed.id, args) for listed in chosen]
 

@@ -8,6 +8,7 @@ from pkgutil import iter_modules
 from typing import TYPE_CHECKING, TypeVar
 
 from benchmark.errors import UserError, unknown
+from benchmark.importers import FORMATS
 
 if TYPE_CHECKING:
     from benchmark.task import Task
@@ -30,6 +31,11 @@ def names() -> list[str]:
 
 
 def load(suite: str) -> Suite:
+    if suite in FORMATS:
+        raise UserError(
+            f"{suite} is a suite in a checkout of your own, of which nothing is listed here: run it as benchmark={suite} "
+            f"benchmark.path=FOLDER, or name one of its tasks as {suite}:FOLDER/TASK."
+        )
     if suite not in names():
         raise unknown("suite", suite, names())
     return Suite(suite, tuple(import_module(f"{__name__}.{suite}").TASKS))

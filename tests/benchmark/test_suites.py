@@ -68,3 +68,8 @@ def test_a_limit_takes_the_first_ones_and_a_seed_the_same_random_ones() -> None:
 def test_unknown_choices_are_refused(chosen: dict) -> None:
     with pytest.raises(UserError, match="Choose one of"):
         suites.select("quick", **chosen)
+
+
+def test_a_suite_of_checkouts_is_told_from_a_misspelt_one() -> None:
+    with pytest.raises(UserError, match="in a checkout of your own"):
+        suites.load("kernelbench")
