@@ -8,11 +8,13 @@ from statistics import geometric_mean
 from typing import Any
 
 import prompts
-from agents import feedback, parsing, roles
+from agents import feedback, parsing, plans, roles
 from agents.caller import Caller, CallFailed
 from agents.ledger import Ledger
 from agents.models.base import OUTAGES, Ancestor, Brief, Identity, Reply, Request, Sampling
+from agents.plans import Diagnosis, Plan
 from agents.recorder import AttemptRecord, Recorder
+from agents.strategies import BOTTLENECKS, STRATEGIES
 from benchmark.task import Task
 from benchmark.words import describe
 from scaffolds.rank import better
@@ -43,6 +45,8 @@ class Answer:
     note: str = ""
     """A reflector's text, bounded."""
     lesson: str = ""
+    plan: Plan | None = None
+    diagnosis: Diagnosis | None = None
     declined: bool = False
 
 
@@ -78,11 +82,13 @@ class Context:
     def words(self) -> dict[str, str]:
         return describe(self.task)
 
-    def brief(self, role: str, parent: Attempt | None = None, ancestors: Sequence[Attempt] = (), lessons: Sequence[str] = ()) -> Brief:
+    def brief(self, role: str, parent: Attempt | None = None, ancestors: Sequence[Attempt] = (), lessons: Sequence[str] = (),
+              plan: Plan | None = None, diagnosis: Diagnosis | None = None, strategies: Sequence[str] = ()) -> Brief:  # fmt: skip
         """A brief with sources and public digests taken from the run store."""
         source = self.recorder.kernel(parent["kernel"]) if parent and parent["kernel"] else None
         digest = self.digest(parent) if parent else None
-        return Brief(self.task.id, role, source, digest, tuple(self.ancestor(a) for a in ancestors), tuple(lessons))
+        shown = tuple(self.ancestor(a) for a in ancestors)
+        return Brief(self.task.id, role, source, digest, shown, tuple(lessons), plan, diagnosis, tuple(strategies))
 
     def ancestor(self, attempt: Attempt) -> Ancestor:
         assert attempt["kernel"] is not None
@@ -123,14 +129,24 @@ class Context:
             "passed": bool(brief.digest and brief.digest["verdict"] == "pass"),
             "feedback": feedback.text(brief.digest) if brief.digest else "",
             "ancestors": [{**asdict(a), "feedback": feedback.text(a.digest)} for a in brief.ancestors],
+            "plan": brief.plan,
+            "diagnosis": brief.diagnosis,
+            "strategies": {name: STRATEGIES[name].says for name in brief.strategies},
         }
 
     def read(self, role: str, identity: Identity, reply: Reply) -> Answer:
         if reply.finish_reason == "declined":
             return unanswered(role, identity, "declined", reply.text)
-        if not roles.find(role).writes:
+        reads = roles.find(role).reads
+        if reads == "reflection":
             reflection = parsing.reflection(reply.text)
             return Answer(role, (identity,), "ok" if reflection.note else "empty", note=reflection.note, lesson=reflection.lesson)
+        if reads == "plan":
+            plan = plans.plan(reply.text)
+            return Answer(role, (identity,), "ok" if plan else "no edit", strategy=plan.strategy if plan else "", plan=plan)
+        if reads == "diagnosis":
+            diagnosis = plans.diagnosis(reply.text, BOTTLENECKS)
+            return Answer(role, (identity,), "ok" if diagnosis else "no single bottleneck", diagnosis=diagnosis)
         parsed = parsing.code(reply.text, self.task.entry_name)
         kernel = self.recorder.put_kernel(parsed.source) if parsed.source is not None else None
         return Answer(role, (identity,), parsed.outcome, kernel, parsing.strategy(reply.text))

@@ -5,6 +5,8 @@ import json
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Protocol
 
+from agents.plans import Diagnosis, Plan
+
 
 @dataclass(frozen=True)
 class Identity:
@@ -56,7 +58,14 @@ class Brief:
     digest: dict[str, Any] | None = None
     """`agents.feedback.digest` of the parent's evaluation."""
     ancestors: tuple[Ancestor, ...] = ()
+    """Passing modules, best first; of a debugger the working module that the parent was made from; of a recombiner both parents."""
     lessons: tuple[str, ...] = ()
+    plan: Plan | None = None
+    """Of a coder what it has to do to the parent; of a critic what was expected of it."""
+    diagnosis: Diagnosis | None = None
+    """Of a planner what the judge found."""
+    strategies: tuple[str, ...] = ()
+    """Names from `agents.strategies` that the author may choose from; empty: any."""
 
 
 @dataclass(frozen=True)
