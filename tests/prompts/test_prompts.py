@@ -19,7 +19,7 @@ def variables(**changes: Any) -> dict[str, Any]:
     made = {
         "words": WORDS, "hardware": platforms.sheet(platforms.names()[0]), "lessons": ("mask loads",), "parent": "def gelu(x): old\n",
         "passed": False, "feedback": "Verdict: wrong_numeric", "ancestors": [ancestor], "note": "Cause: the mask", "author": 1,
-        "authors": 2, "rounds_left": 3,
+        "authors": 2, "rounds_left": 3, "plan": None, "diagnosis": None, "strategies": {"fuse": "one kernel"},
     }  # fmt: skip
     return {**made, **changes}
 
@@ -33,7 +33,9 @@ def test_every_role_renders_the_task(role: str) -> None:
 
 
 @pytest.mark.parametrize("role", ROLES)
-@pytest.mark.parametrize("changes", [{"lessons": (), "note": "", "hardware": None}, {"passed": True}, {"rounds_left": 0, "authors": 1}])
+@pytest.mark.parametrize(
+    "changes", [{"lessons": (), "note": "", "hardware": None}, {"passed": True}, {"rounds_left": 0, "authors": 1, "strategies": {}}]
+)
 def test_every_role_renders_without_what_is_optional(role: str, changes: dict[str, Any]) -> None:
     for message in prompts.messages(role, **variables(**changes)):
         assert "None" not in message["content"]
