@@ -20,7 +20,7 @@ from benchmark.errors import UserError, unknown
 from experiments.config import Collected
 from scaffolds import loader
 
-OPEN = ("model_args", "task_args", "prices")
+OPEN = ("model_args", "roles", "task_args", "prices")
 """Groups whose keys are checked by whom they are for."""
 
 

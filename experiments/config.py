@@ -50,6 +50,8 @@ class RunConfig:
     rounds: int | None = None
     model: str = "templates"
     model_args: dict[str, Any] = field(default_factory=dict)
+    roles: dict[str, Any] = field(default_factory=dict)
+    """By role, another model or other options of it, as `experiments.casting` reads them."""
     task: str | None = None
     task_args: dict[str, Any] = field(default_factory=dict)
     seed: int | list[int] = 0

@@ -38,6 +38,7 @@ def describe(plan: Plan, machine: Machine) -> dict[str, Any]:
         },
         "scaffold": {"name": plan.name, **asdict(plan.scaffold)},
         "model": plan.model.name,
+        "roles": {role: model.name for role, model in plan.cast.items()},
         "device": {"platform": device.platform, "name": device.name, "count": device.count, "simulated": device.simulated},
         "workers": machine.workers,
         "concurrency": machine.concurrency,

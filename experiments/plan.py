@@ -16,6 +16,7 @@ from agents.prices import Prices, stored
 from benchmark import suites
 from benchmark.errors import UserError
 from benchmark.task import Task
+from experiments.casting import cast
 from experiments.config import Collected, Resume, RunConfig, parse
 from experiments.runs import Run
 from scaffolds import loader
@@ -37,12 +38,18 @@ class Plan:
     """The scaffold's own config."""
     tasks: list[Task]
     model: Model
+    cast: dict[str, Model]
+    """Models of roles that are not the run's."""
     path: Path
     resumed: Run | None
 
     @property
     def name(self) -> str:
         return self.config.scaffold_name
+
+    @property
+    def models(self) -> list[Model]:
+        return [self.model, *self.cast.values()]
 
     @property
     def trajectories(self) -> list[tuple[Task, int]]:
@@ -63,11 +70,11 @@ def prepare(all_collected: list[Collected]) -> tuple[list[Plan], Ledger]:
     plans = [plan(collected) for collected in all_collected]
     if any(p.config.budget != plans[0].config.budget or p.config.prices != plans[0].config.prices for p in plans):
         raise UserError("All runs of one -m share one budget and one price table: do not sweep over budget or prices.")
-    kept = {p.model.name: stored(p.resumed.prices).get(p.model.name) for p in plans if p.resumed}
+    kept = {model.name: stored(p.resumed.prices).get(model.name) for p in plans if p.resumed for model in p.models}
     ledger = Ledger(plans[0].config.budget, Prices.load(plans[0].config.prices, kept))
-    for p in plans:
-        ledger.prices.row(p.model.name, p.model.free)
-        ledger.admit(p.model)
+    for model in (model for p in plans for model in p.models):
+        ledger.prices.row(model.name, model.free)
+        ledger.admit(model)
     name_apart(plans)
     return plans, ledger
 
@@ -79,7 +86,9 @@ def plan(collected: Collected) -> Plan:
         collected = reopened(resumed, collected)
     config = parse(collected.body, collected.choices["scaffold"])
     tasks = chosen(config)
-    model = make(config.model, config.model_args, {task.id: task for task in tasks}.__getitem__)
+    by_id = {task.id: task for task in tasks}.__getitem__
+    model = make(config.model, config.model_args, by_id)
+    others = cast(config.roles, config.model, config.model_args, by_id)
     path = resumed.path if resumed else Path(config.runs_dir) / (config.run_id or label(config))
     if resumed:
         check_unchanged(resumed, tasks)
@@ -87,7 +96,8 @@ def plan(collected: Collected) -> Plan:
         raise UserError(
             f"Run directory {path} exists; a run is never overwritten. Continue it with resume={path}, or choose another run_id."
         )
-    return Plan(collected, config, loader.build_config(config.scaffold_name, config.scaffold, config.rounds), tasks, model, path, resumed)
+    scaffold = loader.build_config(config.scaffold_name, config.scaffold, config.rounds)
+    return Plan(collected, config, scaffold, tasks, model, others, path, resumed)
 
 
 def reopened(run: Run, collected: Collected) -> Collected:

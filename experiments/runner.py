@@ -47,6 +47,8 @@ class Job:
     ledger: Ledger
     caller: Caller
     machine: Machine
+    cast: dict[str, Caller] = field(default_factory=dict)
+    """Who asks the models of single roles."""
     lot: Lot | None = None
     """Where calls wait for a batch, with `model=batch`."""
     under_way: set[str] = field(default_factory=set)
@@ -62,11 +64,17 @@ class Job:
         ledger = purse.share()
         if plan.resumed:
             books.restore(ledger, plan.resumed)
-        caller = Caller(plan.model, store, ledger, fork=plan.config.resume.on_divergence == "fork")
-        job = cls(plan, store, ledger, caller, machine)
+        fork = plan.config.resume.on_divergence == "fork"
+        callers = {id(model): Caller(model, store, ledger, fork=fork) for model in plan.models}
+        cast = {role: callers[id(model)] for role, model in plan.cast.items()}
+        job = cls(plan, store, ledger, callers[id(plan.model)], machine, cast)
         if isinstance(plan.model, Batch):
             job.lot = job.caller.lot = Lot(plan.path, plan.model, job.caller)
         return job
+
+    @property
+    def callers(self) -> list[Caller]:
+        return list(dict.fromkeys([self.caller, *self.cast.values()]))
 
     def close(self) -> None:
         if self.lot:
@@ -93,7 +101,7 @@ class Job:
     def context(self, task: Task, seed: int, executor: Executor) -> Context:
         key = self.key(task, seed)
         return Context(
-            task=task, trajectory=key, scaffold=self.plan.name, model_name=self.plan.model.name, seed=seed, caller=self.caller,
+            task=task, trajectory=key, scaffold=self.plan.name, model_name=self.plan.model.name, seed=seed, caller=self.caller, cast=self.cast,
             executor=executor, settings=self.machine.settings, recorder=self.store, ledger=self.ledger, hardware=self.machine.sheet,
             rng=random.Random(key), measured=self.machine.measured,
         )  # fmt: skip
@@ -127,7 +135,7 @@ class Runner:
             if not (self.fault or self.interrupted):
                 await self.go(executor)
         finally:
-            await asyncio.gather(*(job.caller.close() for job in self.jobs))
+            await asyncio.gather(*(caller.close() for job in self.jobs for caller in job.callers))
             await executor.close()
         return self.outcome()
 
@@ -194,7 +202,7 @@ class Runner:
         self.failures = self.failures + 1 if failed else 0
         # Entries of a batch fail side by side, which says nothing of those to come.
         if failed and (not job.store.answered or (self.failures >= PATIENCE and not job.lot)):
-            why = f"{job.plan.model.name} does not answer ({call['outcome']}). {call['error']}"
+            why = f"{call['model']} does not answer ({call['outcome']}). {call['error']}"
             job.store.broken = UserError(f"{why} Then continue with resume={job.store.path}.")
             self.stop(job.store.broken)
 
@@ -270,11 +278,11 @@ def run(collected: list[Collected]) -> int:
 
 
 def share_paces(jobs: list[Job]) -> None:
-    """Runs of one -m that ask the same server go at one pace, the first one's."""
+    """Roles of a run, and runs of one -m, that ask the same server go at one pace, the first one's."""
     paces: dict[tuple[str, str | None], Pace] = {}
-    for job in jobs:
-        server = (job.plan.model.name.partition("/")[0], getattr(job.plan.model, "base_url", None))
-        job.caller.pace = paces.setdefault(server, job.caller.pace)
+    for caller in (caller for job in jobs for caller in job.callers):
+        server = (caller.model.name.partition("/")[0], getattr(caller.model, "base_url", None))
+        caller.pace = paces.setdefault(server, caller.pace)
 
 
 def farewell(job: Job) -> None:

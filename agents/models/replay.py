@@ -77,7 +77,7 @@ class Replay:
     def _find(self, request: Request) -> tuple[Recorded | None, str]:
         """The first source that has this very request goes before one that has only its identity."""
         same = self.found.get(replace(request.identity, fork=0), [])
-        exact = [found for found in same if found.record.request_sha == request.sha]
+        exact = [found for found in same if found.record.request_sha == as_sampled(request, found.record).sha]
         if exact:
             return exact[0], "request"
         return (same[0], "identity") if same and self.match == "identity" else (None, "")
@@ -116,6 +116,11 @@ def agreed(samplings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """What all recorded calls were sampled with: the recorded user fixed it, or nobody did. Where they differ, the request says it."""
     names = [f.name for f in fields(Sampling)]
     return {n: samplings[0][n] for n in names if n in samplings[0] and all(s.get(n) == samplings[0][n] for s in samplings)}
+
+
+def as_sampled(request: Request, record: CallRecord) -> Request:
+    """The request with the sampling that the user of the recorded run chose, for one role perhaps."""
+    return replace(request, sampling=replace(request.sampling, **record.sampling))
 
 
 def replayed(source: str) -> str:
