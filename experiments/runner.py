@@ -101,9 +101,9 @@ class Job:
     def context(self, task: Task, seed: int, executor: Executor) -> Context:
         key = self.key(task, seed)
         return Context(
-            task=task, trajectory=key, scaffold=self.plan.name, model_name=self.plan.model.name, seed=seed, caller=self.caller, cast=self.cast,
-            executor=executor, settings=self.machine.settings, recorder=self.store, ledger=self.ledger, hardware=self.machine.sheet,
-            rng=random.Random(key), measured=self.machine.measured,
+            task=task, trajectory=key, scaffold=self.plan.name, model_name=self.plan.model.name, seed=seed,
+            caller=self.caller, cast=self.cast, executor=executor, settings=self.machine.settings, recorder=self.store,
+            ledger=self.ledger, hardware=self.machine.sheet, rng=random.Random(key), measured=self.machine.measured,
         )  # fmt: skip
 
 
