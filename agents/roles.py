@@ -1,8 +1,10 @@
 """Roles: who asks a model for what. A role is a folder of `prompts/` and the way its replies are read."""
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
+from agents.strategies import BOTTLENECKS
 from benchmark.errors import unknown
 
 Reads = Literal["candidate", "reflection", "plan", "diagnosis"]
@@ -14,6 +16,10 @@ class Role:
     """Also the folder of its templates and the `role` of a brief."""
     reads: Reads
     """How its replies are read: `agents.parsing` has the first two, `agents.plans` the others."""
+    needs: Mapping[str, Any] = field(default_factory=dict)
+    """What `ask` must give its templates beside `agents.prompt.variables`, each with an example. Tests and `agents.show` render these."""
+    mends: bool = False
+    """Whether its parent is one that failed."""
 
     @property
     def writes(self) -> bool:
@@ -21,21 +27,26 @@ class Role:
         return self.reads == "candidate"
 
 
+NOTE = "Cause: rows are read twice, once for the maximum and once for the sum.\nFix: keep the row in registers between the two."
+ROUNDS = {"rounds_left": 3}
+AUTHORS = {"author": 1, "authors": 2}
+DIFF = "@@ -12,2 +12,2 @@\n-    row = tl.load(x + at, mask=at < n)\n+    row = tl.load(x + at, mask=at < n, other=0.0)\n"
+
 ROLES = {
     role.name: role
     for role in (
-        Role("generator", "candidate"),
-        Role("repairer", "candidate"),
-        Role("optimiser", "candidate"),
+        Role("generator", "candidate", AUTHORS | ROUNDS),
+        Role("repairer", "candidate", {"note": NOTE} | ROUNDS, mends=True),
+        Role("optimiser", "candidate", {"note": NOTE} | AUTHORS | ROUNDS),
         Role("reflector", "reflection"),
-        Role("planner", "plan"),
+        Role("planner", "plan", {"tried": ["tile: larger tiles spilled, 0.81x of its parent"]} | AUTHORS | ROUNDS),
         Role("coder", "candidate"),
-        Role("debugger", "candidate"),
-        Role("judge", "diagnosis"),
-        Role("critic", "reflection"),
-        Role("mutator", "candidate"),
-        Role("recombiner", "candidate"),
-        Role("restructurer", "candidate"),
+        Role("debugger", "candidate", {"diff": DIFF, "fixes": [{"verdict": "nonfinite", "diff": DIFF}]} | ROUNDS, mends=True),
+        Role("judge", "diagnosis", {"counts": ["memory_traffic: 2.9 times the least bytes are moved"], "bottlenecks": BOTTLENECKS}),
+        Role("critic", "reflection", {"before": "Verdict: pass (stage: timing)", "diff": DIFF, "followed": True}),
+        Role("mutator", "candidate", ROUNDS),
+        Role("recombiner", "candidate", ROUNDS),
+        Role("restructurer", "candidate", ROUNDS),
     )
 }
 

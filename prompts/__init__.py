@@ -3,17 +3,22 @@
 A prompt is a function of its variables and of the installed triton's version: no clock, no id, no path of the machine.
 """
 
+import hashlib
+import json
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, meta
+
+FOLDER = Path(__file__).parent
+PARTS = ("system", "user")
 
 
 @cache
 def environment() -> Environment:
-    loader = FileSystemLoader(Path(__file__).parent)
+    loader = FileSystemLoader(FOLDER)
     made = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
     made.globals["triton_version"] = version("triton")
     return made
@@ -26,4 +31,25 @@ def render(name: str, **variables: Any) -> str:
 
 def messages(role: str, **variables: Any) -> tuple[dict[str, str], ...]:
     """A role's prompt: the part that is the same for all tasks first, so that providers can cache it."""
-    return tuple({"role": part, "content": render(f"{role}/{part}", **variables)} for part in ("system", "user"))
+    return tuple({"role": part, "content": render(f"{role}/{part}", **variables)} for part in PARTS)
+
+
+def needs(role: str) -> set[str]:
+    """Names of the variables that a role's templates use, with all that they include."""
+    made = environment()
+    return set().union(*(meta.find_undeclared_variables(made.parse(text)) for text in sources(role).values()))
+
+
+def sha(role: str) -> str:
+    """Digest of a role's templates, with all that they include."""
+    return hashlib.sha256(json.dumps(sources(role), sort_keys=True).encode()).hexdigest()
+
+
+def sources(role: str) -> dict[str, str]:
+    """The text of every template that a role's prompt is made of, by name."""
+    made, found, todo = environment(), {}, [f"{role}/{part}.j2" for part in PARTS]
+    while todo:
+        name = todo.pop()
+        found[name] = (FOLDER / name).read_text(encoding="utf-8")
+        todo += [other for other in meta.find_referenced_templates(made.parse(found[name])) if other and other not in found]
+    return found

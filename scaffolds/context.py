@@ -2,19 +2,19 @@
 
 import random
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from statistics import geometric_mean
 from typing import Any
 
-import prompts
 from agents import feedback, parsing, plans, roles
 from agents.caller import Caller, CallFailed
 from agents.ledger import Ledger
 from agents.models.base import OUTAGES, Ancestor, Brief, Identity, Reply, Request, Sampling
 from agents.plans import Diagnosis, Plan
+from agents.prompt import compose
 from agents.recorder import AttemptRecord, Recorder
-from agents.strategies import BOTTLENECKS, STRATEGIES
+from agents.strategies import BOTTLENECKS
 from benchmark.task import Task
 from benchmark.words import describe
 from scaffolds.rank import better
@@ -100,16 +100,14 @@ class Context:
         return feedback.digest(evaluation, frozenset(case.name for case in self.task.cases if case.held_out))
 
     async def ask(self, role: str, brief: Brief, *, round: int, lineage: int = 0, sample: int = 0, **variables: Any) -> Answer:
-        """Asks a role once. `variables` go to its templates beside those that every prompt gets.
+        """Asks a role once. `variables`: what `Role.needs` names.
 
         Raises BudgetExhausted before anything is spent, Diverged where the journal holds another prompt, and Outage; a call that failed
         otherwise is an answer.
         """
         identity = Identity(self.trajectory, role, round, lineage, sample)
-        messages = prompts.messages(role, **self.variables(brief), **variables)
-        task = prompts.render("shared/task", words=self.words).strip()
-        stable = len(task) if messages[-1]["content"].startswith(task) else 0
-        request = self.caller.place(Request(messages, identity, brief, self.sampling, stable=stable))
+        prompt = compose(role, brief, self.words, self.hardware, **variables)
+        request = self.caller.place(Request(prompt.messages, identity, brief, self.sampling, stable=prompt.stable))
         identity = request.identity
         try:
             reply = await self.caller.complete(request, lambda reply: self.read(role, identity, reply).parse)
@@ -118,21 +116,6 @@ class Context:
                 raise Outage(f"{self.model_name} does not answer ({failed.outcome}). {failed}") from failed
             return unanswered(role, identity, failed.outcome, str(failed))
         return self.read(role, identity, reply)
-
-    def variables(self, brief: Brief) -> dict[str, Any]:
-        """What every prompt may use."""
-        return {
-            "words": self.words,
-            "hardware": self.hardware,
-            "lessons": brief.lessons,
-            "parent": brief.parent,
-            "passed": bool(brief.digest and brief.digest["verdict"] == "pass"),
-            "feedback": feedback.text(brief.digest) if brief.digest else "",
-            "ancestors": [{**asdict(a), "feedback": feedback.text(a.digest)} for a in brief.ancestors],
-            "plan": brief.plan,
-            "diagnosis": brief.diagnosis,
-            "strategies": {name: STRATEGIES[name].says for name in brief.strategies},
-        }
 
     def read(self, role: str, identity: Identity, reply: Reply) -> Answer:
         if reply.finish_reason == "declined":

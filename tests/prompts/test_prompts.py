@@ -2,74 +2,97 @@
 
 import importlib
 import re
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 from jinja2 import UndefinedError
 
 import prompts
+from agents import examples, feedback
+from agents.prompt import Prompt, compose, variables
 from agents.roles import ROLES
 from tools import platforms
 
 WORDS = {"signature": "gelu(x)", "semantics": "Gelu.", "reference": "def gelu(x): ...", "contract": "- same dtype", "cases": "- fp32"}
+SHEET = platforms.sheet(platforms.names()[0])
+PASSING, FAILING = feedback.digest(examples.passing()), feedback.digest(examples.failing())
 
 
-def variables(**changes: Any) -> dict[str, Any]:
-    ancestor = {"attempt": "001.00.00", "source": "def gelu(x): fast\n", "strategy": "fused", "feedback": "1.5x"}
-    made = {
-        "words": WORDS, "hardware": platforms.sheet(platforms.names()[0]), "lessons": ("mask loads",), "parent": "def gelu(x): old\n",
-        "passed": False, "feedback": "Verdict: wrong_numeric", "ancestors": [ancestor], "note": "Cause: the mask", "author": 1,
-        "authors": 2, "rounds_left": 3, "plan": None, "diagnosis": None, "strategies": {"fuse": "one kernel"},
-    }  # fmt: skip
-    return {**made, **changes}
+def written(role: str) -> bool:
+    """Its templates may still be on their way."""
+    return (Path(prompts.__file__).parent / role).is_dir()
 
 
-@pytest.mark.parametrize("role", ROLES)
+WRITTEN = [role for role in ROLES if written(role)]
+
+
+def prompt(
+    role: str, words: dict[str, str] = WORDS, hardware: platforms.HardwareSheet | None = SHEET, needs: Any = None, **changes: Any
+) -> Prompt:
+    """What a role is sent: everything that its brief may hold, and the examples that it declares, but for `needs` and `changes`."""
+    brief = replace(examples.brief(role, "quick/gelu", "def gelu(x): old\n"), **changes)
+    return compose(role, brief, words, hardware, **{**ROLES[role].needs, **(needs or {})})
+
+
+@pytest.mark.parametrize("role", WRITTEN)
 def test_every_role_renders_the_task(role: str) -> None:
-    system, user = prompts.messages(role, **variables())
-    assert (system["role"], user["role"]) == ("system", "user")
+    made = prompt(role)
+    assert [message["role"] for message in made.messages] == ["system", "user"]
     for word in WORDS.values():
-        assert word in user["content"]
+        assert word in made.messages[1]["content"]
 
 
-@pytest.mark.parametrize("role", ROLES)
-@pytest.mark.parametrize(
-    "changes", [{"lessons": (), "note": "", "hardware": None}, {"passed": True}, {"rounds_left": 0, "authors": 1, "strategies": {}}]
-)
-def test_every_role_renders_without_what_is_optional(role: str, changes: dict[str, Any]) -> None:
-    for message in prompts.messages(role, **variables(**changes)):
-        assert "None" not in message["content"]
+@pytest.mark.parametrize("role", WRITTEN)
+def test_every_prompt_opens_with_what_all_prompts_on_its_task_have(role: str) -> None:
+    user = prompt(role).messages[1]["content"]
+    assert user[: prompt(role).stable] == prompts.render("shared/task", words=WORDS).strip()
+
+
+@pytest.mark.parametrize("role", WRITTEN)
+@pytest.mark.parametrize("digest", [PASSING, FAILING])
+@pytest.mark.parametrize("changes", [{}, {"lessons": (), "strategies": ()}])
+@pytest.mark.parametrize("empty", [True, False])
+def test_every_role_renders_without_what_is_optional(role: str, digest: Any, changes: dict[str, Any], empty: bool) -> None:
+    needs = {key: type(value)() for key, value in ROLES[role].needs.items()} if empty else {}
+    for message in prompt(role, hardware=None, digest=digest, needs=needs, **changes).messages:
+        assert not re.search(r"\bNone\b", message["content"])
         assert "\n\n\n" not in message["content"]
 
 
-@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("role", WRITTEN)
+def test_a_role_declares_exactly_what_its_templates_need(role: str) -> None:
+    common = {*variables(examples.brief(role, "quick/gelu", ""), WORDS, None), *prompts.environment().globals}
+    assert prompts.needs(role) - common == set(ROLES[role].needs)
+
+
+@pytest.mark.parametrize("role", [role for role in WRITTEN if ROLES[role].needs])
 def test_a_missing_variable_is_an_error(role: str) -> None:
     with pytest.raises(UndefinedError):
-        prompts.messages(role, **{key: value for key, value in variables().items() if key != "words"})
+        compose(role, examples.brief(role, "quick/gelu", "def gelu(x): old\n"), WORDS, None)
 
 
-@pytest.mark.parametrize("role", [r.name for r in ROLES.values() if r.writes])
+@pytest.mark.parametrize("role", [role for role in WRITTEN if ROLES[role].writes])
 def test_authors_are_told_how_to_answer(role: str) -> None:
-    system = prompts.messages(role, **variables())[0]["content"]
+    system = prompt(role).messages[0]["content"]
     assert "```python" in system
     assert "`Strategy: `" in system
 
 
 def test_the_part_that_providers_cache_is_the_same_for_every_task() -> None:
-    one = prompts.messages("generator", **variables())[0]
-    other = prompts.messages("generator", **variables(words={**WORDS, "signature": "relu(x)"}, lessons=(), rounds_left=0))[0]
-    assert one == other
+    other = prompt("generator", {**WORDS, "signature": "relu(x)"}, lessons=(), needs={"rounds_left": 0})
+    assert prompt("generator").messages[0] == other.messages[0]
 
 
 def test_reflector_has_one_review_for_failing_and_one_for_slow_code() -> None:
-    assert "defect" in prompts.messages("reflector", **variables())[1]["content"]
-    assert "bottleneck" in prompts.messages("reflector", **variables(passed=True))[1]["content"]
+    assert "defect" in prompt("reflector", digest=FAILING).messages[1]["content"]
+    assert "bottleneck" in prompt("reflector", digest=PASSING).messages[1]["content"]
 
 
-def test_nothing_of_this_machine_or_hour_is_in_a_prompt() -> None:
-    for role in ROLES:
-        text = "".join(m["content"] for m in prompts.messages(role, **variables()))
-        assert not re.search(r"/work|/home|/tmp|20\d\d-\d\d|0x[0-9a-f]{6}", text)
+@pytest.mark.parametrize("role", WRITTEN)
+def test_nothing_of_this_machine_or_hour_is_in_a_prompt(role: str) -> None:
+    assert not re.search(r"/work|/home|/tmp|20\d\d-\d\d|0x[0-9a-f]{6}", prompt(role).text)
 
 
 def facts() -> str:

@@ -1,0 +1,45 @@
+"""A prompt as it is sent: what every template may use, and a role's messages."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import prompts
+from agents import feedback
+from agents.models.base import Brief
+from agents.strategies import STRATEGIES
+from tools.platforms import HardwareSheet
+
+
+@dataclass(frozen=True)
+class Prompt:
+    messages: tuple[dict[str, str], ...]
+    stable: int
+    """So many leading characters of the user's message are the same in all prompts on its task."""
+
+    @property
+    def text(self) -> str:
+        return "\n".join(message["content"] for message in self.messages)
+
+
+def compose(role: str, brief: Brief, words: Mapping[str, str], hardware: HardwareSheet | None, **more: Any) -> Prompt:
+    """`words`: the task in words, as `benchmark.words.describe` has it. `more`: what `Role.needs` names."""
+    messages = prompts.messages(role, **variables(brief, words, hardware), **more)
+    task = prompts.render("shared/task", words=words).strip()
+    return Prompt(messages, len(task) if messages[-1]["content"].startswith(task) else 0)
+
+
+def variables(brief: Brief, words: Mapping[str, str], hardware: HardwareSheet | None) -> dict[str, Any]:
+    """What the templates of every role may use."""
+    return {
+        "words": words,
+        "hardware": hardware,
+        "lessons": brief.lessons,
+        "parent": brief.parent,
+        "passed": bool(brief.digest and brief.digest["verdict"] == "pass"),
+        "feedback": feedback.text(brief.digest) if brief.digest else "",
+        "ancestors": [{**asdict(a), "feedback": feedback.text(a.digest)} for a in brief.ancestors],
+        "plan": brief.plan,
+        "diagnosis": brief.diagnosis,
+        "strategies": {name: STRATEGIES[name].says for name in brief.strategies},
+    }
