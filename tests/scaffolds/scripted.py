@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from agents import roles
 from agents.budget import Limits
 from agents.caller import Caller
 from agents.ledger import Ledger
@@ -48,6 +49,19 @@ def fenced(label: str, strategy: str = "simple") -> str:
     return f"Strategy: {strategy}\n```python\n{module(label)}```\n"
 
 
+def reply_for(request: Request, label: str, strategy: str = "tile") -> str:
+    """A reply as the request's role is read: an author's module is judged by `label`, a planner wants `strategy`."""
+    who = request.identity
+    reads = roles.find(who.role).reads
+    if reads == "plan":
+        return f"Strategy: {strategy}: another one\nEdit: lines 1-2: make it {label}\nExpected: {label} times the speed\nRisk: none known\n"
+    if reads == "diagnosis":
+        return "Bottleneck: occupancy\nEvidence: 12 % of the warps\n"
+    if reads == "reflection":
+        return f"Cause: a mask\nFix: add it\nLesson: lesson {who.round}.{who.lineage}\n"
+    return fenced(label, strategy)
+
+
 FAILURES: dict[str, str | CallError | Reply] = {
     "no code": "Sorry.",
     "garbage": "\udcff\x00``` ~~~ ```json\n{",
@@ -63,13 +77,14 @@ FAILURES: dict[str, str | CallError | Reply] = {
 
 
 def chaotic(seed: int) -> Script:
-    """Any failure, any speed, by the request's identity alone."""
+    """Any failure, any speed, in the role's format, by the request's identity alone."""
 
     def script(request: Request) -> str | CallError | Reply:
         rng = random.Random(f"{seed}/{request.identity.key}")
         if rng.random() < 0.4:
             return FAILURES[rng.choice(list(FAILURES))]
-        return fenced(rng.choice(["wrong_numeric", "timeout", f"{rng.uniform(0.5, 3):.2f}"]), rng.choice(["tile", "fuse"]))
+        label = rng.choice(["wrong_numeric", "timeout", f"{rng.uniform(0.5, 3):.2f}"])
+        return reply_for(request, label, rng.choice(["tile", "fuse"]))
 
     return script
 
