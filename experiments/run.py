@@ -11,12 +11,12 @@ def main() -> int:
 
     Exit codes: 0 done, 1 our own fault, 2 user error, 4 no verdict on a task, 75 waiting for a batch, 130 interrupted.
     """
-    if {"-h", "--help"} & set(sys.argv[1:]):
-        from experiments.usage import text
-
-        show(text())
-        return 0
     try:
+        if {"-h", "--help"} & set(sys.argv[1:]):
+            from experiments.usage import text
+
+            show(text(sys.argv[1:]))
+            return 0
         from experiments.collect import collect
 
         collected = collect()

@@ -1,9 +1,12 @@
 """The text of `python -m experiments.run --help`, made from what is installed."""
 
+from collections.abc import Iterator, Sequence
+from dataclasses import MISSING, fields
 from pathlib import Path
 
 from benchmark import suites
 from scaffolds import loader
+from scaffolds.options import default, documented
 
 TEXT = """\
 usage: python -m experiments.run [-m] [key=value ...]
@@ -14,7 +17,10 @@ Every iteration is recorded in runs/<run_id>/.
 scaffolds:  {scaffolds}
 suites:     {suites}
 
-keys and defaults (scaffold=NAME --cfg job shows all, with those of the scaffold):
+options of scaffold={chosen} (scaffold=NAME --help shows another's):
+{options}
+
+keys and defaults:
 {keys}
 
 examples:
@@ -35,8 +41,23 @@ exit codes: 0 done, 1 our own fault, 2 wrong input, 4 a task could not be judged
 CONF = Path(__file__).parent / "conf"
 
 
-def text() -> str:
-    return TEXT.format(scaffolds=", ".join(loader.names()), suites=", ".join(suites.names()), keys=keys())
+DEFAULT = "geak"
+
+
+def text(words: Sequence[str] = ()) -> str:
+    """The help for a command line so far. Raises `UserError` for a scaffold that there is not, or that is broken."""
+    chosen = next((word.removeprefix("scaffold=") for word in words if word.startswith("scaffold=")), DEFAULT).split(",")[0]
+    names, keyed = ", ".join(loader.names()), "\n".join(options(chosen))
+    return TEXT.format(scaffolds=names, suites=", ".join(suites.names()), chosen=chosen, options=keyed, keys=keys())
+
+
+def options(scaffold: str) -> Iterator[str]:
+    kind = loader.config_of(scaffold)
+    said = documented(kind)
+    for field in fields(kind):
+        value = default(field)
+        shown = "(must be given)" if value is MISSING else "null" if value is None else value
+        yield f"  scaffold.{field.name}: {shown}" + (f"  # {said[field.name]}" if field.name in said else "")
 
 
 def keys() -> str:

@@ -9,7 +9,7 @@ from hydra.plugins.config_source import ConfigResult, ConfigSource
 from hydra.plugins.search_path_plugin import SearchPathPlugin
 from omegaconf import OmegaConf
 
-from scaffolds import loader
+from scaffolds import loader, options
 
 SCHEME = "scaffolds"
 
@@ -44,14 +44,13 @@ class ScaffoldSource(ConfigSource):
 
     def load_config(self, config_path: str) -> ConfigResult:
         name = config_path.strip("/").partition("/")[2].removesuffix(".yaml")
-        options = {f.name: default(f) for f in fields(loader.config_of(name))}
-        return ConfigResult(self.provider, self.full_path(), OmegaConf.create(options), header={"package": None})
+        values = {f.name: default(f) for f in fields(loader.config_of(name))}
+        return ConfigResult(self.provider, self.full_path(), OmegaConf.create(values), header={"package": None})
 
 
 def default(field: Field[Any]) -> Any:
     """The field's default; null for `rounds`, so that the run's own `rounds` can be told from a choice, and ??? where it must be given."""
+    value = options.default(field)
     if field.name == "rounds":
         return None
-    if field.default is not MISSING:
-        return list(field.default) if isinstance(field.default, tuple) else field.default
-    return field.default_factory() if field.default_factory is not MISSING else "???"
+    return list(value) if isinstance(value, tuple) else "???" if value is MISSING else value

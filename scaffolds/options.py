@@ -1,7 +1,11 @@
 """A scaffold's options: plain values from a config or the command line, checked while its `Config` dataclass is built."""
 
-from collections.abc import Mapping
-from dataclasses import fields
+import ast
+import inspect
+import textwrap
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, Field, fields
+from itertools import pairwise
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -52,3 +56,25 @@ def at_least(config: Any, least: float, *names: str) -> None:
     for name in names:
         if getattr(config, name) < least:
             raise UserError(f"scaffold.{name} must be at least {least}, not {getattr(config, name)}.")
+
+
+def default(field: Field[Any]) -> Any:
+    """A field's default; `MISSING` where it must be given."""
+    return field.default_factory() if field.default_factory is not MISSING else field.default
+
+
+def documented(kind: type) -> dict[str, str]:
+    """The strings that stand below the fields of a class, as single lines; read from its source, where there is one."""
+    try:
+        (body,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
+    except (OSError, TypeError):
+        return {}
+    assert isinstance(body, ast.ClassDef)
+    return dict(_strings(body.body))
+
+
+def _strings(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
+    for pair in pairwise(body):
+        match pair:
+            case (ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text)))):
+                yield name, " ".join(text.split())

@@ -1,6 +1,7 @@
 """Scaffolds are found by name without an import; a broken one harms only itself."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -29,6 +30,15 @@ def plugins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_ours_are_found_and_helpers_are_not() -> None:
     assert {"geak", "oneshot"} <= set(loader.names())
     assert not {"state", "context", "loader", "nodes", "options", "rank", "trajectory"} & set(loader.names())
+
+
+def test_a_file_dropped_into_the_folder_is_a_scaffold_at_once(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "scaffolds", tmp_path / "scaffolds")
+    (tmp_path / "scaffolds/dropped.py").write_text(MINE)
+    code = "from scaffolds import loader; print('dropped' in loader.names(), loader.build_config('dropped', {'width': 5}).width)"
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join((str(tmp_path), str(ROOT)))}
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "True 5\n"
 
 
 def test_names_and_configs_import_nothing_heavy() -> None:

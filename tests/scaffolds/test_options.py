@@ -6,7 +6,7 @@ from typing import Any, Literal
 import pytest
 
 from benchmark.errors import UserError
-from scaffolds.options import fill
+from scaffolds.options import documented, fill
 
 
 @dataclass
@@ -18,6 +18,14 @@ class Config:
     on: bool = False
     tags: tuple[str, ...] = ()
     sizes: list[int] | None = None
+
+
+@dataclass
+class Documented:
+    wide: int = 1
+    """How wide.
+    In two lines."""
+    plain: int = 2
 
 
 @pytest.mark.parametrize(
@@ -52,3 +60,11 @@ def test_values_that_do_not_fit_are_one_sentence(values: dict[str, Any], sentenc
     with pytest.raises(UserError) as raised:
         fill(Config, values)
     assert str(raised.value).startswith(sentence)
+
+
+def test_the_string_below_a_field_is_what_is_said_of_it() -> None:
+    assert documented(Documented) == {"wide": "How wide. In two lines."}
+
+
+def test_a_class_without_a_source_says_nothing() -> None:
+    assert documented(type("Made", (), {})) == {}
