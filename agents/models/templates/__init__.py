@@ -5,7 +5,7 @@
 - emit (`emit`, `plans`, `schedule`, `kernels`, `rows`, `products`, `ops`, `prelude`): the graph is cut into stages, and each becomes a
   kernel and its launch
 - search (`search`): launch parameters
-- answer (`answer`, `flaws`): every role's reply; defects planted and mended
+- answer (`answer`, `author`, `writers`, `menders`, `planning`, `reviews`, `flaws`): every role's reply; defects planted and mended
 """
 
 import asyncio
@@ -53,12 +53,13 @@ class Templates:
         """Nothing is held: the thread serves the other instances too."""
 
     def answer(self, request: Request) -> Reply:
-        from agents.models.templates.answer import Author
+        from agents.models.templates.answer import answer
+        from agents.models.templates.author import Author
         from agents.models.templates.graph import Declined
 
         author = Author(self.tasks(request.brief.task_id), self.flaws, self.seed)
         try:
-            text, finish = author.answer(request), "stop"
+            text, finish = answer(author, request), "stop"
         except Declined as reason:
             text, finish = f"I decline: {reason}.\n", "declined"
         usage = Usage(input=sum(tokens(m["content"]) for m in request.messages), output=tokens(text))

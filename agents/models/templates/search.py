@@ -61,6 +61,17 @@ USES = {
     "_matmul": ("tile", "fill", "stages", "ieee_tile"),
 }
 """The parameters that a module's helpers read, those that matter most first."""
+FAMILIES = {
+    "tile": ("block", "row_tile", "across", "tile", "ieee_tile"),
+    "launch": ("block", "warps", "row_tile", "sweep", "stages"),
+    "reuse": ("once",),
+    "split": ("parts", "fill"),
+    "access": ("across",),
+    "pipeline": ("stages", "sweep"),
+}
+"""The parameters that a family of strategies (`agents.strategies`) may move; of other families none does."""
+VALUE = r"\d{1,6}|\(\d{1,6}, ?\d{1,6}, ?\d{1,6}\)"
+LEAPS = 64
 
 
 def read(source: str) -> Parameters | None:
@@ -108,6 +119,59 @@ def neighbours(start: Parameters, names: Sequence[str], rng: random.Random, firs
     pairs = [a | b for a in steps for b in steps if a.keys() != b.keys()]
     rng.shuffle(pairs)
     yield from (replace(start, **pair) for pair in pairs)
+
+
+def leaps(start: Parameters, names: Sequence[str], used: Sequence[str], rng: random.Random) -> Iterator[Parameters]:
+    """Random parameters in which `names` lie far from where they are, the farthest half in random order; then the same for all `used`."""
+    for chosen in (names, used):
+        found = [replace(start, **{n: rng.choice(CHOICES[n]) for n in chosen}) for _ in range(LEAPS)]
+        far = sorted((p for p in found if p != start), key=lambda p: -distance(start, p))[: LEAPS // 2]
+        yield from rng.sample(far, len(far))
+
+
+def distance(a: Parameters, b: Parameters) -> float:
+    """Steps between choices, each as a share of its parameter's range."""
+    apart = 0.0
+    for name, choices in CHOICES.items():
+        one, other = (choices.index(v) if (v := getattr(p, name)) in choices else len(choices) // 2 for p in (a, b))
+        apart += abs(one - other) / (len(choices) - 1)
+    return apart
+
+
+def family(name: str, strategies: Sequence[str] = ()) -> str:
+    """The first of the allowed families that a parameter belongs to; no strategies: any family, the first that is known. "" for none."""
+    return next((s for s in strategies or FAMILIES if name in FAMILIES.get(s, ())), "")
+
+
+def named(old: Parameters, new: Parameters, strategies: Sequence[str] = ()) -> str:
+    """The changes, headed by the family of the first one."""
+    first = next(f.name for f in fields(Parameters) if getattr(old, f.name) != getattr(new, f.name))
+    return f"{family(first, strategies) or family(first)}: {changes(old, new)}"
+
+
+def stated(text: str) -> dict[str, Any]:
+    """The values that a text gives to parameters: `BLOCK = 1024 -> 2048`, `WARPS = 4`, `TILE from (64, 64, 32) to (64, 64, 64)`."""
+    values = {}
+    for field in fields(Parameters):
+        pattern = rf"\b{field.name.upper()}\b *(?:=|:|to|from)? *({VALUE})(?: *(?:->|to) *({VALUE}))?"
+        if found := re.search(pattern, text):
+            value = literal_eval(found[2] or found[1])
+            if type(value) is type(field.default):
+                values[field.name] = value
+    return values
+
+
+def edited(source: str, values: dict[str, Any]) -> str:
+    """The module with these values of its constants, all else kept."""
+    for name, value in values.items():
+        source = re.sub(rf"^{name.upper()} = .*$", f"{name.upper()} = {value}", source, flags=re.MULTILINE)
+    return source
+
+
+def speed(digest: dict[str, Any]) -> float | None:
+    """Measured, else modelled, else unknown."""
+    measured: float | None = digest.get("speedup")
+    return measured if measured is not None else (digest.get("modelled") or {}).get("speedup")
 
 
 def best(ancestors: Sequence[Ancestor]) -> Ancestor | None:

@@ -10,36 +10,17 @@ import pytest
 import torch
 
 from agents import parsing
-from agents.models.base import Ancestor, Brief, Identity, Reply, Request
+from agents.models.base import Ancestor
 from agents.models.templates import Templates
-from agents.models.templates.answer import Author
+from agents.models.templates.author import Author
 from agents.models.templates.search import CHOICES, Parameters, read
 from benchmark import suites
 from benchmark.errors import UserError
 from benchmark.task import Task
+from tests.agents.templates.asking import ask, model, source
 from tests.agents.templates.operators import DENSE, NORMALISED, SWISH, task
 
 ROOT = Path(__file__).parents[3]
-
-
-def model(flaws: float = 0.0, seed: int = 0, operator: object = SWISH) -> Templates:
-    return Templates({"flaws": flaws, "seed": seed}, lambda _: operator)  # type: ignore[arg-type, return-value]
-
-
-def request(role: str, round: int = 1, sample: int = 0, lineage: int = 0, **brief: object) -> Request:
-    identity = Identity("run/own", role, round, lineage, sample)
-    return Request(({"role": "user", "content": "Write it."},), identity, Brief("own/operator", role, **brief))  # type: ignore[arg-type]
-
-
-async def ask(author: Templates, *args: object, **kwargs: object) -> Reply:
-    return await author.complete(request(*args, **kwargs))  # type: ignore[arg-type]
-
-
-def source(reply: Reply) -> str:
-    parsed = parsing.code(reply.text, "operator")
-    assert parsed.outcome == "ok"
-    assert parsed.source is not None
-    return parsed.source
 
 
 async def test_a_generator_answers_with_a_strategy_and_one_block() -> None:
@@ -74,7 +55,7 @@ async def test_several_models_of_one_process_trace_at_once() -> None:
 @pytest.mark.slow
 def test_another_process_writes_the_same() -> None:
     script = (
-        "import asyncio\nfrom tests.agents.templates.test_answer import ask, model\n"
+        "import asyncio\nfrom tests.agents.templates.asking import ask, model\n"
         "from tests.agents.templates.operators import NORMALISED\n"
         "print(asyncio.run(ask(model(0.5, 0, NORMALISED), 'generator', sample=1)).text)"
     )
@@ -162,7 +143,7 @@ async def test_operators_and_roles_that_it_cannot_do_are_declined() -> None:
     reply = await ask(model(operator=sort), "generator")
     assert reply.finish_reason == "declined"
     assert "sort" in reply.text
-    assert (await ask(model(), "planner")).finish_reason == "declined"
+    assert (await ask(model(), "conductor")).finish_reason == "declined"
 
 
 @pytest.mark.parametrize(

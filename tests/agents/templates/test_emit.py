@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from agents.models.templates.answer import Author
+from agents.models.templates.author import Author
 from agents.models.templates.search import Parameters
 from benchmark.task import Task
 from tests.agents.templates.operators import ALL, DENSE, NLL, NORMALISED, QUANTISED, SOFT, SWISH, TOTAL, task

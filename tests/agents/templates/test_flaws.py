@@ -5,7 +5,7 @@ import random
 import pytest
 import torch
 
-from agents.models.templates.answer import Author
+from agents.models.templates.author import Author
 from agents.models.templates.flaws import FLAWS, Flaw, diagnose, plant
 from agents.models.templates.search import Parameters
 from tests.agents.templates.operators import ALL, DENSE, NORMALISED, SOFT, SWISH

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from agents.models.templates.answer import Author
+from agents.models.templates.author import Author
 from agents.models.templates.graph import Declined
 from agents.models.templates.search import Parameters
 from benchmark import importers

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from agents.models.templates.answer import Author
+from agents.models.templates.author import Author
 from agents.models.templates.graph import Declined
 from agents.models.templates.search import Parameters
 from benchmark.task import Task
