@@ -3,9 +3,9 @@
 import asyncio
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
 
@@ -17,6 +17,7 @@ from agents.pace import Pace, Ticket
 from agents.recorder import CallRecord, Recorder
 from benchmark.errors import UserError
 
+T = TypeVar("T")
 REPLY_OUTCOMES = {"declined": "declined", "refusal": "refused", "content_filter": "refused"}
 """Finish reasons of replies that are answers all the same; every other one is `ok`."""
 KNOWN = frozenset({"provider", "counted", "replayed"})
@@ -95,7 +96,7 @@ class Caller:
         self.longest_wait_s = longest_wait_s
         self.fork = fork
         self.pace = pace or Pace.of(model)
-        self.running: set[asyncio.Task[Reply]] = set()
+        self.running: set[asyncio.Task[Any]] = set()
         self.lot: Lot | None = None
 
     async def complete(self, request: Request, parse: Parse = lambda reply: None) -> Reply:
@@ -106,6 +107,7 @@ class Caller:
             return self._replay(recorded)
         question = Question(request, self.recorder.put_prompt(list(request.messages), list(request.tools)), parse)
         if self.lot is not None:
+            await self.recorder.saved()  # The journal of batches names it before any line of ours.
             return await self.lot.park(question)
         policy = AsyncRetrying(stop=stop_after_attempt(self.tries), wait=self.wait, retry=retry_if_exception(again), reraise=True)
         try:
@@ -176,13 +178,18 @@ class Caller:
         except BaseException:
             self.pace.leave(ticket, 0)
             raise
-        task = asyncio.create_task(self._booked(question, hold, last))
-        self.running.add(task)
+        task = self.finish(self._booked(question, hold, last))
         task.add_done_callback(lambda done: self._done(done, ticket))
         return await asyncio.shield(task)
 
+    def finish(self, work: Coroutine[Any, Any, T]) -> "asyncio.Task[T]":
+        """Begins what brings paid things onto the record: `close` waits for it."""
+        task = asyncio.create_task(work)
+        self.running.add(task)
+        task.add_done_callback(self.running.discard)
+        return task
+
     def _done(self, task: "asyncio.Task[Reply]", ticket: Ticket) -> None:
-        self.running.discard(task)
         error = None if task.cancelled() else task.exception()  # Fetched, since nobody else may be left to do so.
         if isinstance(error, CallError) and error.retry_after is not None and again(error):
             self.pace.pause(error.retry_after)
@@ -204,9 +211,9 @@ class Caller:
             error = CallError("cancelled", "Cancelled while in flight.")
             raise
         finally:
-            self.book(question, hold, start, reply, error, last)
+            await self.book(question, hold, start, reply, error, last)
 
-    def book(self, question: Question, hold: Hold, start: float, reply: Reply | None, error: CallError | None, last: bool) -> None:
+    async def book(self, question: Question, hold: Hold, start: float, reply: Reply | None, error: CallError | None, last: bool) -> None:
         """Writes a try down and settles its hold. `last`: no further try follows, whatever the error.
 
         An exception that is neither a reply nor a `CallError` is our own fault, and on its way up with its traceback.
@@ -221,7 +228,7 @@ class Caller:
             self.ledger.release(hold)
             raise
         try:
-            self.recorder.write_call(record)
+            await self.recorder.write_call(record)
         finally:
             self.ledger.settle_call(hold, record)
 

@@ -249,27 +249,28 @@ class Lot:
                 await self.deliver(sheet)
             ident = sheet.ident
             if ident is not None:
-                self.enter(sheet, await self.patiently(partial(self.endpoint.fetch, ident)), parse)
+                await self.enter(sheet, await self.patiently(partial(self.endpoint.fetch, ident)), parse)
 
-    def enter(self, sheet: Sheet, fetched: Fetched, parse: Parse) -> None:
+    async def enter(self, sheet: Sheet, fetched: Fetched, parse: Parse) -> None:
         """One line per entry that is over, those with a reply first."""
         results: dict[str, Reply | CallError] = {name: result for name, result in fetched.results.items() if name in sheet.entries}
         if fetched.missing is not None:
             results = {name: results.get(name, fetched.missing) for name in sheet.entries}
         self.strays |= fetched.results.keys() - self.ids
-        for name, result in sorted(results.items(), key=lambda item: isinstance(item[1], CallError)):
-            self.book(sheet.entries.pop(name), result, sheet.since, parse)
+        order = sorted(results.items(), key=lambda item: isinstance(item[1], CallError))
+        booked = [self.caller.finish(self.book(sheet.entries.pop(name), result, sheet.since, parse)) for name, result in order]
+        await asyncio.shield(asyncio.gather(*booked))
         self.news = self.news or bool(results)
         if not sheet.entries:
             del self.sheets[sheet.marker]
             self.write("ended", sheet.marker)
 
-    def book(self, entry: Entry, result: Reply | CallError, since: float, parse: Parse) -> None:
+    async def book(self, entry: Entry, result: Reply | CallError, since: float, parse: Parse) -> None:
         assert entry.hold is not None
         reply, error = (result, None) if isinstance(result, Reply) else (None, result)
         question = Question(entry.request, entry.question.prompt_sha, lambda reply: parse(entry.request.identity, reply))
         last = entry.try_ >= self.caller.tries
-        self.caller.book(question, entry.hold, since, reply, error, last)
+        await self.caller.book(question, entry.hold, since, reply, error, last)
         if error and error.outcome in OUTAGES and (last or not again(error)):
             self.failed[entry.key] = CallFailed(error.outcome, str(error))
 

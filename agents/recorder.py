@@ -108,7 +108,9 @@ class TrajectoryRecord:
 class Recorder(Protocol):
     """Written before it is used: a non-deterministic result enters the run first and is acted on after.
 
-    `write_*` append one fsynced line each. `recorded_*` answer from an earlier start of the same run.
+    `write_*` append one line each, and return when it is on disk; cancelled meanwhile, the line is written all the same. `put_*` return at
+    once: a text is on disk before any line that names it, and can be read at any time. `recorded_*` answer from an earlier start of the
+    same run.
     """
 
     def recorded_call(self, identity: Identity) -> CallRecord | None:
@@ -121,15 +123,15 @@ class Recorder(Protocol):
 
     def recorded_evaluation(self, identity: Identity) -> Evaluation | None: ...
 
-    def write_call(self, record: CallRecord) -> None: ...
+    async def write_call(self, record: CallRecord) -> None: ...
 
-    def write_evaluation(self, identity: Identity, evaluation: Evaluation) -> None: ...
+    async def write_evaluation(self, identity: Identity, evaluation: Evaluation) -> None: ...
 
-    def write_attempt(self, record: AttemptRecord) -> None:
+    async def write_attempt(self, record: AttemptRecord) -> None:
         """Idempotent per (trajectory, attempt): a resumed run writes no second line."""
         ...
 
-    def write_trajectory(self, record: TrajectoryRecord) -> None: ...
+    async def write_trajectory(self, record: TrajectoryRecord) -> None: ...
 
     def put_kernel(self, source: str) -> str:
         """Stores a candidate and returns its sha."""
@@ -146,6 +148,10 @@ class Recorder(Protocol):
     def put_reply(self, reply: dict[str, Any]) -> str: ...
 
     def reply(self, sha: str) -> dict[str, Any]: ...
+
+    async def saved(self) -> None:
+        """Returns when all texts that were put are on disk, for lines that others write."""
+        ...
 
     def evaluation(self, identity: Identity) -> Evaluation:
         """The evaluation written under this identity, in this start or an earlier one."""

@@ -6,8 +6,8 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, MutableMapping
-from contextlib import contextmanager
+from collections.abc import Callable, MutableMapping
+from concurrent.futures import Future
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from agents.models.base import Identity, Usage
 from agents.recorder import AttemptRecord, CallRecord, TrajectoryRecord
 from benchmark.errors import UserError
 from experiments.analysis import standing
+from experiments.disk import Disk, landed
 from experiments.runs import FILES
 from tools import jsonl
 from tools.evaluation import Evaluation
@@ -37,6 +38,7 @@ class RunStore:
         self.broken: UserError | None = None
         """Why this store can take no more records: the caller that met it may have been cancelled meanwhile."""
         self.lock = lock(path)
+        self.disk = Disk()
         loaded = {name: jsonl.read(path / f"{name}.jsonl") for name in FILES}
         self.files = {name: jsonl.Lines(path / f"{name}.jsonl", part.size if part.torn else None) for name, part in loaded.items()}
         self.log_file = jsonl.Lines(path / "log.jsonl", sync=False)
@@ -67,6 +69,7 @@ class RunStore:
         return cls(path)
 
     def close(self) -> None:
+        self.disk.close()
         for file in (*self.files.values(), self.log_file):
             file.close()
         os.close(self.lock)
@@ -81,13 +84,15 @@ class RunStore:
         if self.broken:
             raise self.broken
 
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        try:
-            yield
-        except UserError as error:
-            self.broken = self.broken or error
-            raise
+    def watched(self, written: "Future[None]") -> "Future[None]":
+        """Has the store broken when this fails."""
+        written.add_done_callback(self.note)
+        return written
+
+    def note(self, written: "Future[None]") -> None:
+        fault = written.exception()
+        if isinstance(fault, UserError):
+            self.broken = self.broken or fault
 
     # What an earlier start of this run has settled.
 
@@ -107,49 +112,54 @@ class RunStore:
 
     # Records.
 
-    def write_call(self, record: CallRecord) -> None:
+    async def write_call(self, record: CallRecord) -> None:
         line = {"run": self.run_id, **asdict(record)}
         line["try"] = line.pop("try_")
-        self.append("calls", line)
+        written = self.append("calls", line, ("prompts", record.prompt_sha), ("replies", record.reply_sha))
         self.calls.append(line)
         self.tries[record.call_id] += 1
         if settles(line):
             self.settled[record.call_id] = line
         self.event("call", **call_event(line))
+        await landed(written)
 
-    def write_evaluation(self, identity: Identity, evaluation: Evaluation) -> None:
+    async def write_evaluation(self, identity: Identity, evaluation: Evaluation) -> None:
         self.check()
         body = evaluation.to_dict()
-        self.append("evaluations", {"run": self.run_id, "attempt": identity.attempt, "identity": asdict(identity), "evaluation": body})
+        line = {"run": self.run_id, "attempt": identity.attempt, "identity": asdict(identity), "evaluation": body}
+        written = self.append("evaluations", line, ("kernels", evaluation.candidate_sha))
         self.evaluations[identity.key] = body
         self.event(
             "evaluation", trajectory=identity.trajectory, attempt=identity.attempt, verdict=evaluation.verdict, stage=evaluation.stage
         )
+        await landed(written)
 
-    def write_attempt(self, record: AttemptRecord) -> None:
+    async def write_attempt(self, record: AttemptRecord) -> None:
         self.check()
         key = (record.trajectory, record.attempt)
+        written: list[Future[None]] = []
         if key not in self.attempts:
             line = {"run": self.run_id, **asdict(record)}
-            self.append("attempts", line)
+            written.append(self.append("attempts", line, ("kernels", record.kernel_sha)))
             self.attempts[key] = line
         self.event("attempt", **self.attempts[key])
+        await landed(*written)
 
-    def write_trajectory(self, record: TrajectoryRecord) -> None:
+    async def write_trajectory(self, record: TrajectoryRecord) -> None:
         line = {"run": self.run_id, **asdict(record)}
-        self.append("trajectories", line)
+        written = [self.append("trajectories", line, ("kernels", record.kernel_sha))]
         self.trajectories[record.trajectory] = line
         if record.kernel_sha:
-            self.keep_best(record.task)
+            written.append(self.keep_best(record.task))
         self.event("trajectory", **line)
+        await landed(*written)
 
-    def keep_best(self, task: str) -> None:
+    def keep_best(self, task: str) -> "Future[None]":
         """Puts the best champion of the task's trajectories, so far, where a user looks for it."""
         champions = [(t["trajectory"], t["champion"]) for t in self.trajectories.values() if t["task"] == task and t["champion"]]
         best = max(sorted(champions), key=lambda key: standing(self.attempts.get(key, {})))
         sha = self.trajectories[best[0]]["kernel_sha"]
-        with self.writing():
-            jsonl.put(self.best(task), (self.path / "kernels" / f"{sha}.py").read_bytes())
+        return self.watched(self.disk.replace(self.best(task), self.disk.read(self.place("kernels", sha))))
 
     def best(self, task: str) -> Path:
         """Where the best kernel of a task lies, if it has one."""
@@ -159,16 +169,16 @@ class RunStore:
     # Texts, by the digest of their bytes.
 
     def put_kernel(self, source: str) -> str:
-        return self.put_text("kernels", ".py", source.encode("utf-8", "surrogatepass"))
+        return self.put_text("kernels", source.encode("utf-8", "surrogatepass"))
 
     def kernel(self, sha: str) -> str:
-        return (self.path / "kernels" / f"{sha}.py").read_bytes().decode("utf-8", "surrogatepass")
+        return self.disk.read(self.place("kernels", sha)).decode("utf-8", "surrogatepass")
 
     def put_prompt(self, messages: list[dict[str, str]], tools: list[dict[str, Any]]) -> str:
-        return self.put_text("prompts", ".json", document({"messages": messages, "tools": tools}))
+        return self.put_text("prompts", document({"messages": messages, "tools": tools}))
 
     def put_reply(self, reply: dict[str, Any]) -> str:
-        return self.put_text("replies", ".json", document(reply))
+        return self.put_text("replies", document(reply))
 
     def prompt(self, sha: str) -> dict[str, Any]:
         return self.text("prompts", sha)
@@ -177,26 +187,34 @@ class RunStore:
         return self.text("replies", sha)
 
     def text(self, folder: str, sha: str) -> dict[str, Any]:
-        body = json.loads((self.path / folder / f"{sha}.json").read_bytes())
+        body = json.loads(self.disk.read(self.place(folder, sha)))
         return {k: v for k, v in body.items() if k != "schema_version"}
 
-    def put_text(self, folder: str, suffix: str, data: bytes) -> str:
+    def put_text(self, folder: str, data: bytes) -> str:
         sha = hashlib.sha256(data).hexdigest()
-        path = self.path / folder / f"{sha}{suffix}"
-        if not path.exists():
-            with self.writing():
-                jsonl.put(path, data)
+        if written := self.disk.put(self.place(folder, sha), data):
+            self.watched(written)
         return sha
 
-    def append(self, name: str, line: dict[str, Any]) -> None:
-        with self.writing():
-            self.files[name].append(line)
+    def place(self, folder: str, sha: str) -> Path:
+        return self.path / folder / f"{sha}.{'py' if folder == 'kernels' else 'json'}"
+
+    async def saved(self) -> None:
+        await landed(*self.disk.under_way)
+
+    def append(self, name: str, line: dict[str, Any], *texts: tuple[str, str | None]) -> "Future[None]":
+        """`texts` are those that the line names, by folder and digest."""
+        named = [self.place(folder, sha) for folder, sha in texts if sha]
+        return self.watched(self.disk.append(self.files[name], line, named))
 
     # Progress.
 
     def event(self, name: str, **fields: Any) -> None:
-        with self.writing():
+        try:
             self.log.info(name, **fields)
+        except UserError as error:
+            self.broken = self.broken or error
+            raise
         for listen in self.listeners:
             listen(name, fields)
 
@@ -242,5 +260,6 @@ def call_event(line: dict[str, Any]) -> dict[str, Any]:
     return {
         **{key: identity[key] for key in ("trajectory", "role", "round")},
         **{key: line[key] for key in ("try", "final", "outcome", "cost_usd", "error")},
+        "model": line["model_asked"],
         "tokens": Usage(**usage).total if usage else None,
     }

@@ -157,7 +157,7 @@ class Context:
             strategy=answer.strategy,
             declined=answer.declined,
         )
-        self.recorder.write_attempt(self.record(attempt, answer, evaluation, parents))
+        await self.recorder.write_attempt(self.record(attempt, answer, evaluation, parents))
         self.attempts[attempt["id"]] = attempt
         self.crown(attempt)
         return attempt
@@ -182,7 +182,7 @@ class Context:
             )
         else:
             evaluation = await self.execute(answer.kernel)
-        self.recorder.write_evaluation(identity, evaluation)
+        await self.recorder.write_evaluation(identity, evaluation)
         return evaluation
 
     async def execute(self, kernel: str) -> Evaluation:

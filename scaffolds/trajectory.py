@@ -30,17 +30,17 @@ async def run(name: str, config: Any, context: Context) -> TrajectoryRecord:
     except BudgetExhausted as exhausted:
         end_reason, error = "budget", str(exhausted)
     except asyncio.CancelledError:
-        context.recorder.write_trajectory(record(context, start, "interrupted", None))
+        await context.recorder.write_trajectory(record(context, start, "interrupted", None))
         raise
     except Parked:
         end_reason, error = "waiting", None
     except Outage as outage:
         end_reason, error = "error", str(outage)
     except Exception:
-        context.recorder.write_trajectory(record(context, start, "error", traceback.format_exc()))
+        await context.recorder.write_trajectory(record(context, start, "error", traceback.format_exc()))
         raise
     ended = record(context, start, end_reason, error)
-    context.recorder.write_trajectory(ended)
+    await context.recorder.write_trajectory(ended)
     return ended
 
 

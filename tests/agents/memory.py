@@ -38,16 +38,16 @@ class MemoryRecorder:
     def evaluation(self, identity: Identity) -> Evaluation:
         return self.evaluations[identity.key]
 
-    def write_call(self, record: CallRecord) -> None:
+    async def write_call(self, record: CallRecord) -> None:
         self.calls.append(record)
 
-    def write_evaluation(self, identity: Identity, evaluation: Evaluation) -> None:
+    async def write_evaluation(self, identity: Identity, evaluation: Evaluation) -> None:
         self.evaluations[identity.key] = evaluation
 
-    def write_attempt(self, record: AttemptRecord) -> None:
+    async def write_attempt(self, record: AttemptRecord) -> None:
         self.attempts.setdefault((record.trajectory, record.attempt), record)
 
-    def write_trajectory(self, record: TrajectoryRecord) -> None:
+    async def write_trajectory(self, record: TrajectoryRecord) -> None:
         self.trajectories.append(record)
 
     def put_kernel(self, source: str) -> str:
@@ -67,6 +67,8 @@ class MemoryRecorder:
 
     def reply(self, sha: str) -> dict[str, Any]:
         return dict(self.texts[sha])
+
+    async def saved(self) -> None: ...
 
     def event(self, name: str, **fields: Any) -> None:
         self.events.append((name, fields))

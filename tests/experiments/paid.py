@@ -65,15 +65,20 @@ def made(path: Path, name: str, args: Mapping[str, Any], table: Prices) -> Run:
     asked = {"tasks": {task: {"category": category} for task, category in TASKS.items()}, "seeds": [0]}
     store = RunStore.create(path, "seed: 0\n", {"asked": asked, "scaffold": {"name": "geak"}, "model": model.name}, table.to_dict())
     asyncio.run(ask(Caller(model, store, Ledger(prices=table), first_wait_s=0.001)))
+    asyncio.run(judge(store))
+    store.close()
+    return Run(path)
+
+
+async def judge(store: RunStore) -> None:
     for task in TASKS:
         for name in ("000.00.00", "001.00.00"):
             won = task == "quick/add" and name == "001.00.00"
             calls = [Identity(f"{task}@0", "generator", int(name[:3])).key]
             verdict, sha = ("pass", "k") if won else ("no_code", None)
-            store.write_attempt(records.attempt(f"{task}@0", name, verdict=verdict, kernel_sha=sha, calls=calls, tokens=None, wall_s=0.0))
-        store.write_trajectory(records.trajectory(f"{task}@0", champion="001.00.00" if task == "quick/add" else None))
-    store.close()
-    return Run(path)
+            made = records.attempt(f"{task}@0", name, verdict=verdict, kernel_sha=sha, calls=calls, tokens=None, wall_s=0.0)
+            await store.write_attempt(made)
+        await store.write_trajectory(records.trajectory(f"{task}@0", champion="001.00.00" if task == "quick/add" else None))
 
 
 async def ask(caller: Caller, start: str = "") -> None:

@@ -17,14 +17,14 @@ def evaluation(candidate: str, gpu_s: float) -> Evaluation:
     return Evaluation(candidate, "quick/add", "task", resources={"gpu_s": gpu_s})
 
 
-def test_evaluations_gpu_seconds_and_time_are_those_of_their_trajectory(tmp_path: Path) -> None:
+async def test_evaluations_gpu_seconds_and_time_are_those_of_their_trajectory(tmp_path: Path) -> None:
     store = RunStore.create(tmp_path / "r", "seed: 0\n", {}, {})
     for start, end in ((10.0, 14.0), (20.0, 21.0)):
-        store.write_trajectory(records.trajectory(ADD, start=start, end=end))
-    store.write_trajectory(records.trajectory(GELU, start=12.0, end=17.0))
-    store.write_evaluation(Identity(ADD, "evaluation", 0), evaluation("sha", 1.5))
-    store.write_evaluation(Identity(ADD, "evaluation", 1), evaluation("", 0.0))
-    store.write_evaluation(Identity(GELU, "evaluation", 0), evaluation("sha", 2.0))
+        await store.write_trajectory(records.trajectory(ADD, start=start, end=end))
+    await store.write_trajectory(records.trajectory(GELU, start=12.0, end=17.0))
+    await store.write_evaluation(Identity(ADD, "evaluation", 0), evaluation("sha", 1.5))
+    await store.write_evaluation(Identity(ADD, "evaluation", 1), evaluation("", 0.0))
+    await store.write_evaluation(Identity(GELU, "evaluation", 0), evaluation("sha", 2.0))
     store.close()
     ledger = Ledger(clock=lambda: 0.0)
     books.restore(ledger, Run(tmp_path / "r"))
@@ -34,10 +34,10 @@ def test_evaluations_gpu_seconds_and_time_are_those_of_their_trajectory(tmp_path
     assert (ledger.spent.evaluations, ledger.spent.gpu_s, ledger.wall_s) == (2, 3.5, 8.0)
 
 
-def test_tokens_of_every_try_stand_in_its_run_trajectory_and_call(tmp_path: Path) -> None:
+async def test_tokens_of_every_try_stand_in_its_run_trajectory_and_call(tmp_path: Path) -> None:
     store = RunStore.create(tmp_path / "r", "seed: 0\n", {}, {})
     line = records.call()
-    store.write_call(line)
+    await store.write_call(line)
     store.close()
     ledger = Ledger()
     books.restore(ledger, Run(tmp_path / "r"))

@@ -12,33 +12,33 @@ from tests.experiments import records
 ASKED = [("quick/add@0", "quick/add", 0), ("quick/gelu@0", "quick/gelu", 0), ("quick/sum@0", "quick/sum", 0)]
 
 
-def table(path: Path, speedup: float | None) -> list[str]:
+async def table(path: Path, speedup: float | None) -> list[str]:
     store = RunStore.create(path / "r", "seed: 0\n", {}, {})
     sha = store.put_kernel("# kernel\n")
-    store.write_call(records.call())
+    await store.write_call(records.call())
     ci, why = (None, "no clock") if speedup is None else ([speedup - 0.1, speedup + 0.1], None)
-    store.write_attempt(records.attempt(speedup=speedup, speedup_ci=ci, no_speedup=why, kernel_sha=sha))
-    store.write_trajectory(records.trajectory(kernel_sha=sha))
-    store.write_attempt(records.attempt("quick/gelu@0", "001.00.00", verdict="wrong_numeric", correct=False, no_speedup="ended"))
-    store.write_trajectory(records.trajectory("quick/gelu@0", champion=None))
+    await store.write_attempt(records.attempt(speedup=speedup, speedup_ci=ci, no_speedup=why, kernel_sha=sha))
+    await store.write_trajectory(records.trajectory(kernel_sha=sha))
+    await store.write_attempt(records.attempt("quick/gelu@0", "001.00.00", verdict="wrong_numeric", correct=False, no_speedup="ended"))
+    await store.write_trajectory(records.trajectory("quick/gelu@0", champion=None))
     return closing.lines(store, ASKED)
 
 
-def test_each_task_has_a_row_with_the_path_of_its_best_kernel(tmp_path: Path) -> None:
-    lines = table(tmp_path, 2.0)
+async def test_each_task_has_a_row_with_the_path_of_its_best_kernel(tmp_path: Path) -> None:
+    lines = await table(tmp_path, 2.0)
     assert lines[2].split() == ["quick/add", "pass", "1", "2.00x", "[1.90,", "2.10]", "12", str(tmp_path / "r/best/quick/add.py")]
     assert lines[3].split() == ["quick/gelu", "wrong_numeric", "(rounds)", "2", "-", "0", "-"]
     assert lines[4].split() == ["quick/sum", "not", "started", "0", "-", "0", "-"]
 
 
-def test_the_mean_is_given_over_the_solved_and_over_all(tmp_path: Path) -> None:
-    lines = table(tmp_path, 8.0)
+async def test_the_mean_is_given_over_the_solved_and_over_all(tmp_path: Path) -> None:
+    lines = await table(tmp_path, 8.0)
     assert any(line.startswith("correct 1/3  compiled 2/3") for line in lines)
     assert "geometric-mean speedup 8.00x over 1 solved and timed, 2.00x over all 3 (a failure counts as 1.0)" in lines
 
 
-def test_a_missing_speedup_is_a_dash_with_its_reason_once(tmp_path: Path) -> None:
-    lines = table(tmp_path, None)
+async def test_a_missing_speedup_is_a_dash_with_its_reason_once(tmp_path: Path) -> None:
+    lines = await table(tmp_path, None)
     assert lines.count("speedup '-': no clock") == 1
     assert not any("geometric-mean" in line for line in lines)
 

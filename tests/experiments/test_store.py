@@ -35,68 +35,68 @@ def lines(path: Path, name: str) -> list[dict[str, object]]:
     return [json.loads(line) for line in (path / f"{name}.jsonl").read_text().splitlines()]
 
 
-def test_a_call_comes_back_by_its_identity(path: Path) -> None:
+async def test_a_call_comes_back_by_its_identity(path: Path) -> None:
     store = create(path)
     record = records.call()
-    store.write_call(record)
+    await store.write_call(record)
     store = reopen(store)
     assert store.recorded_call(record.identity) == record
     assert store.recorded_tries(record.identity) == 1
     assert store.recorded_call(Identity("quick/add@1", "generator", 0)) is None
 
 
-def test_the_field_is_named_try_in_the_file(path: Path) -> None:
+async def test_the_field_is_named_try_in_the_file(path: Path) -> None:
     store = create(path)
-    store.write_call(records.call(try_=3))
+    await store.write_call(records.call(try_=3))
     assert lines(path, "calls")[0]["try"] == 3
     assert "try_" not in lines(path, "calls")[0]
 
 
-def test_an_evaluation_comes_back_with_all_its_evidence(path: Path) -> None:
+async def test_an_evaluation_comes_back_with_all_its_evidence(path: Path) -> None:
     timing = Timing("eager", [TimedSize("s", 2.0, 1.0, 2.0, [1.9, 2.1])], 2.0, [1.9, 2.1])
     failure, case = Failure("wrong_numeric", "off", {"max": 1.5}), CaseResult("odd", True, False, worst_index=[1, 2])
     evaluation = Evaluation("sha", "quick/add", verdict="wrong_numeric", error=failure, cases=[case], timing=timing)
     store = create(path)
-    store.write_evaluation(IDENTITY, evaluation)
+    await store.write_evaluation(IDENTITY, evaluation)
     assert store.evaluation(IDENTITY) == evaluation
     store = reopen(store)
     assert store.recorded_evaluation(IDENTITY) == evaluation
 
 
-def test_an_attempt_is_written_once(path: Path) -> None:
+async def test_an_attempt_is_written_once(path: Path) -> None:
     store = create(path)
-    store.write_attempt(records.attempt())
+    await store.write_attempt(records.attempt())
     store = reopen(store)
-    store.write_attempt(records.attempt(wall_s=9.0))
+    await store.write_attempt(records.attempt(wall_s=9.0))
     assert [line["wall_s"] for line in lines(path, "attempts")] == [1.0]
 
 
 @pytest.mark.parametrize(
     ("outcome", "final"), [*((outcome, True) for outcome in sorted(OUTAGES)), ("cancelled", False), ("timeout", False)]
 )
-def test_a_call_that_was_never_answered_is_asked_again(path: Path, outcome: str, final: bool) -> None:
+async def test_a_call_that_was_never_answered_is_asked_again(path: Path, outcome: str, final: bool) -> None:
     store = create(path)
     record = records.call(outcome=outcome, final=final, reply_sha=None)
-    store.write_call(record)
+    await store.write_call(record)
     store = reopen(store)
     assert store.recorded_call(record.identity) is None
     assert store.recorded_tries(record.identity) == 1
 
 
 @pytest.mark.parametrize("outcome", ["timeout", "cut_stream", "context_overflow", "refused"])
-def test_a_failure_of_the_model_stands(path: Path, outcome: str) -> None:
+async def test_a_failure_of_the_model_stands(path: Path, outcome: str) -> None:
     store = create(path)
     failed = records.call(outcome=outcome, reply_sha=None)
-    store.write_call(failed)
+    await store.write_call(failed)
     assert reopen(store).recorded_call(failed.identity) == failed
 
 
-def test_the_reply_to_a_later_try_settles_a_call(path: Path) -> None:
+async def test_the_reply_to_a_later_try_settles_a_call(path: Path) -> None:
     store = create(path)
-    store.write_call(records.call(outcome="429", final=False, reply_sha=None))
+    await store.write_call(records.call(outcome="429", final=False, reply_sha=None))
     answered = records.call(try_=2)
-    store.write_call(answered)
-    store.write_evaluation(IDENTITY, Evaluation("sha", "quick/add"))
+    await store.write_call(answered)
+    await store.write_evaluation(IDENTITY, Evaluation("sha", "quick/add"))
     store = reopen(store)
     assert store.recorded_call(answered.identity) == answered
     assert store.recorded_tries(answered.identity) == 2
@@ -109,10 +109,10 @@ def test_texts_with_lone_surrogates_and_any_unicode_come_back(path: Path) -> Non
     assert store.reply(store.put_reply({"text": text, "usage": None})) == {"text": text, "usage": None}
 
 
-def test_a_torn_last_line_is_dropped_and_said(path: Path) -> None:
+async def test_a_torn_last_line_is_dropped_and_said(path: Path) -> None:
     store = create(path)
-    store.write_call(records.call())
-    store.write_call(records.call(round=1))
+    await store.write_call(records.call())
+    await store.write_call(records.call(round=1))
     store.close()
     file = path / "calls.jsonl"
     file.write_bytes(file.read_bytes()[:-40])
@@ -120,7 +120,7 @@ def test_a_torn_last_line_is_dropped_and_said(path: Path) -> None:
     store = RunStore(path)
     assert store.torn == {"calls.jsonl": torn}
     assert store.recorded_call(records.call(round=1).identity) is None
-    store.write_call(records.call(round=2))
+    await store.write_call(records.call(round=2))
     assert [line["identity"]["round"] for line in lines(path, "calls")] == [0, 2]  # type: ignore[index]
 
 
@@ -139,13 +139,13 @@ def test_two_processes_cannot_write_one_run(path: Path) -> None:
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
-def test_the_best_kernel_of_a_task_is_that_of_the_fastest_champion(path: Path) -> None:
+async def test_the_best_kernel_of_a_task_is_that_of_the_fastest_champion(path: Path) -> None:
     store = create(path)
     for seed, speedup in ((0, 1.5), (1, 2.5), (2, 2.0)):
         sha = store.put_kernel(f"# {speedup}\n")
         name = f"quick/add@{seed}"
-        store.write_attempt(records.attempt(name, speedup=speedup, kernel_sha=sha))
-        store.write_trajectory(records.trajectory(name, kernel_sha=sha))
+        await store.write_attempt(records.attempt(name, speedup=speedup, kernel_sha=sha))
+        await store.write_trajectory(records.trajectory(name, kernel_sha=sha))
     assert (path / "best" / "quick" / "add.py").read_text() == "# 2.5\n"
 
 
@@ -157,23 +157,23 @@ def test_the_best_kernel_never_leaves_the_run(path: Path, task: str, file: str) 
     assert create(path).best(task) == path / "best" / file
 
 
-def test_a_broken_store_takes_paid_calls_and_nothing_else(path: Path) -> None:
+async def test_a_broken_store_takes_paid_calls_and_nothing_else(path: Path) -> None:
     store = create(path)
     store.broken = UserError("down")
-    store.write_call(records.call())
+    await store.write_call(records.call())
     with pytest.raises(UserError, match="down"):
-        store.write_attempt(records.attempt())
+        await store.write_attempt(records.attempt())
     assert len(lines(path, "calls")) == 1
     assert not (path / "attempts.jsonl").read_text()
 
 
-def test_listeners_hear_of_every_record(path: Path) -> None:
+async def test_listeners_hear_of_every_record(path: Path) -> None:
     store = create(path)
     heard: list[str] = []
     store.listeners.append(lambda name, fields: heard.append(name))
-    store.write_call(records.call())
-    store.write_attempt(records.attempt())
-    store.write_trajectory(records.trajectory())
+    await store.write_call(records.call())
+    await store.write_attempt(records.attempt())
+    await store.write_trajectory(records.trajectory())
     assert heard == ["call", "attempt", "trajectory"]
     assert [line["event"] for line in lines(path, "log")] == heard
     assert asdict(records.call())["identity"] == lines(path, "calls")[0]["identity"]

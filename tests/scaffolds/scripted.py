@@ -42,7 +42,7 @@ TASK = Task(
 
 def module(label: str) -> str:
     """A candidate that the table executor judges by its label: a verdict, or a speedup such as 1.5."""
-    return f"# {label}\ndef double(x):\n    return x\n"
+    return f"# {label}\nLABEL = {label!r}\n\n\ndef double(x):\n    return x\n"
 
 
 def fenced(label: str, strategy: str = "simple") -> str:
@@ -150,9 +150,9 @@ def verdict_of(label: str, task: Task = TASK) -> Evaluation:
 class Recorder(MemoryRecorder):
     """One object over two contexts is a resumed run."""
 
-    def write_evaluation(self, identity: Identity, evaluation: Evaluation) -> None:
+    async def write_evaluation(self, identity: Identity, evaluation: Evaluation) -> None:
         assert identity.key not in self.evaluations, "an identity is never reused"
-        super().write_evaluation(identity, Evaluation.from_dict(json.loads(json.dumps(evaluation.to_dict()))))
+        await super().write_evaluation(identity, Evaluation.from_dict(json.loads(json.dumps(evaluation.to_dict()))))
 
     def lines(self) -> list[dict[str, Any]]:
         """Attempts in the order of their ids, as records."""
