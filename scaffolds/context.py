@@ -49,6 +49,11 @@ class Answer:
     diagnosis: Diagnosis | None = None
     declined: bool = False
 
+    @classmethod
+    def made(cls, role: str, kernel: str, strategy: str) -> "Answer":
+        """A candidate that no model wrote: it has cost no call."""
+        return cls(role, (), "ok", kernel, strategy)
+
 
 def unanswered(role: str, identity: Identity, outcome: str, why: str) -> Answer:
     return Answer(role, (identity,), f"{outcome}: {parsing.readable(why.strip())[:MAX_REASON]}", declined=outcome == "declined")
