@@ -27,6 +27,11 @@ class Journal:
         records = [call_record(line) for line in last.values() if settles(line)]
         self.settled = {record.identity: record for record in records}
 
+    @property
+    def choices(self) -> list[tuple[Identity, Any]]:
+        """What trajectories took from outside their state."""
+        return [(Identity(**line["identity"]), line["choice"]) for line in jsonl.read(self.path / "choices.jsonl").records]
+
     def reply(self, sha: str) -> Reply:
         return stored_reply(self._text("replies", sha))
 

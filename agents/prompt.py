@@ -24,7 +24,7 @@ class Prompt:
 
 def compose(role: str, brief: Brief, words: Mapping[str, str], hardware: HardwareSheet | None, **more: Any) -> Prompt:
     """`words`: the task in words, as `benchmark.words.describe` has it. `more`: what `Role.needs` names."""
-    messages = prompts.messages(role, **variables(brief, words, hardware), **more)
+    messages = prompts.messages(role, **{**variables(brief, words, hardware), **more})
     task = prompts.render("shared/task", words=words).strip()
     return Prompt(messages, len(task) if messages[-1]["content"].startswith(task) else 0)
 
@@ -41,5 +41,6 @@ def variables(brief: Brief, words: Mapping[str, str], hardware: HardwareSheet | 
         "ancestors": [{**asdict(a), "feedback": feedback.text(a.digest)} for a in brief.ancestors],
         "plan": brief.plan,
         "diagnosis": brief.diagnosis,
+        "examples": (),
         "strategies": {name: STRATEGIES[name].says for name in brief.strategies},
     }

@@ -123,9 +123,19 @@ class Recorder(Protocol):
 
     def recorded_evaluation(self, identity: Identity) -> Evaluation | None: ...
 
+    def recorded_choice(self, identity: Identity) -> Any | None: ...
+
     async def write_call(self, record: CallRecord) -> None: ...
 
     async def write_evaluation(self, identity: Identity, evaluation: Evaluation) -> None: ...
+
+    async def write_choice(self, identity: Identity, choice: Any) -> None:
+        """A choice that depends on more than the trajectory's state: JSON-like, and whole enough to be used again."""
+        ...
+
+    def champions(self) -> dict[str, str]:
+        """Sha of the best kernel of every task, of the trajectories of this run that have ended so far."""
+        ...
 
     async def write_attempt(self, record: AttemptRecord) -> None:
         """Idempotent per (trajectory, attempt): a resumed run writes no second line."""

@@ -16,6 +16,7 @@ from agents.caller import Caller
 from agents.ledger import Ledger
 from agents.models.base import OUTAGES, RETRIABLE, Identity, Reply
 from agents.models.batch import Batch
+from agents.models.replay import Replay
 from agents.pace import Pace
 from agents.parking import Lot
 from benchmark.console import show
@@ -61,6 +62,9 @@ class Job:
         else:
             described = environment.describe(plan, machine)
             store = RunStore.create(plan.path, plan.yaml(), described, purse.prices.to_dict())
+        if isinstance(plan.model, Replay):
+            for journal in plan.model.journals:
+                store.adopt(journal)
         ledger = purse.share()
         if plan.resumed:
             books.restore(ledger, plan.resumed)

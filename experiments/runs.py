@@ -12,7 +12,7 @@ from omegaconf import OmegaConf
 from benchmark.errors import UserError
 from tools import jsonl
 
-FILES = ("attempts", "calls", "evaluations", "trajectories")
+FILES = ("attempts", "calls", "choices", "evaluations", "trajectories")
 
 
 def trajectory_id(task: str, seed: int) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 import structlog
 from structlog.typing import Processor
 
-from agents.journal import call_record, settles
+from agents.journal import Journal, call_record, settles
 from agents.models.base import Identity, Usage
 from agents.recorder import AttemptRecord, CallRecord, TrajectoryRecord
 from benchmark.errors import UserError
@@ -47,6 +47,7 @@ class RunStore:
         self.calls = loaded["calls"].records
         self.tries = Counter(c["call_id"] for c in self.calls)
         self.evaluations = {Identity(**e["identity"]).key: e["evaluation"] for e in loaded["evaluations"].records}
+        self.choices = {Identity(**c["identity"]).key: c["choice"] for c in loaded["choices"].records}
         last = {c["call_id"]: c for c in self.calls}
         self.settled = {key: c for key, c in last.items() if settles(c)}
         self.attempts = {(a["trajectory"], a["attempt"]): a for a in loaded["attempts"].records}
@@ -107,6 +108,9 @@ class RunStore:
         found = self.evaluations.get(identity.key)
         return Evaluation.from_dict(found) if found else None
 
+    def recorded_choice(self, identity: Identity) -> Any | None:
+        return self.choices.get(identity.key)
+
     def evaluation(self, identity: Identity) -> Evaluation:
         return Evaluation.from_dict(self.evaluations[identity.key])
 
@@ -134,6 +138,20 @@ class RunStore:
         )
         await landed(written)
 
+    async def write_choice(self, identity: Identity, choice: Any) -> None:
+        self.check()
+        await landed(self.put_choice(identity, choice))
+
+    def put_choice(self, identity: Identity, choice: Any) -> "Future[None]":
+        self.choices[identity.key] = choice
+        return self.append("choices", {"run": self.run_id, "identity": asdict(identity), "choice": choice})
+
+    def adopt(self, journal: Journal) -> None:
+        """Takes over the choices of a run that is replayed, but for those that this one has made."""
+        for identity, choice in journal.choices:
+            if identity.key not in self.choices:
+                self.put_choice(identity, choice)
+
     async def write_attempt(self, record: AttemptRecord) -> None:
         self.check()
         key = (record.trajectory, record.attempt)
@@ -156,10 +174,15 @@ class RunStore:
 
     def keep_best(self, task: str) -> "Future[None]":
         """Puts the best champion of the task's trajectories, so far, where a user looks for it."""
-        champions = [(t["trajectory"], t["champion"]) for t in self.trajectories.values() if t["task"] == task and t["champion"]]
-        best = max(sorted(champions), key=lambda key: standing(self.attempts.get(key, {})))
-        sha = self.trajectories[best[0]]["kernel_sha"]
-        return self.watched(self.disk.replace(self.best(task), self.disk.read(self.place("kernels", sha))))
+        source = self.disk.read(self.place("kernels", self.champions()[task]))
+        return self.watched(self.disk.replace(self.best(task), source))
+
+    def champions(self) -> dict[str, str]:
+        ended = sorted((t for t in self.trajectories.values() if t["champion"]), key=lambda t: str(t["trajectory"]))
+        best: dict[str, str] = {}
+        for t in sorted(ended, key=lambda t: standing(self.attempts.get((t["trajectory"], t["champion"]), {})), reverse=True):
+            best.setdefault(t["task"], t["kernel_sha"])
+        return best
 
     def best(self, task: str) -> Path:
         """Where the best kernel of a task lies, if it has one."""

@@ -20,6 +20,7 @@ class MemoryRecorder:
     def __init__(self) -> None:
         self.calls: list[CallRecord] = []
         self.evaluations: dict[str, Evaluation] = {}
+        self.choices: dict[str, Any] = {}
         self.attempts: dict[tuple[str, str], AttemptRecord] = {}
         self.trajectories: list[TrajectoryRecord] = []
         self.texts: dict[str, Any] = {}
@@ -34,6 +35,15 @@ class MemoryRecorder:
 
     def recorded_evaluation(self, identity: Identity) -> Evaluation | None:
         return self.evaluations.get(identity.key)
+
+    def recorded_choice(self, identity: Identity) -> Any | None:
+        return self.choices.get(identity.key)
+
+    async def write_choice(self, identity: Identity, choice: Any) -> None:
+        self.choices[identity.key] = json.loads(json.dumps(choice))
+
+    def champions(self) -> dict[str, str]:
+        return {t.task: t.kernel_sha for t in self.trajectories if t.kernel_sha}
 
     def evaluation(self, identity: Identity) -> Evaluation:
         return self.evaluations[identity.key]

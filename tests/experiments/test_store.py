@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from agents.journal import Journal
 from agents.models.base import OUTAGES, Identity
 from benchmark.errors import UserError
 from experiments.store import RunStore
@@ -61,6 +62,21 @@ async def test_an_evaluation_comes_back_with_all_its_evidence(path: Path) -> Non
     assert store.evaluation(IDENTITY) == evaluation
     store = reopen(store)
     assert store.recorded_evaluation(IDENTITY) == evaluation
+
+
+async def test_a_choice_comes_back_and_is_taken_over_by_a_replay(path: Path) -> None:
+    store = create(path)
+    await store.write_choice(IDENTITY, [{"task": "quick/gelu", "source": "x"}])
+    store = reopen(store)
+    assert store.recorded_choice(IDENTITY) == [{"task": "quick/gelu", "source": "x"}]
+    assert store.recorded_choice(Identity("quick/add@1", "evaluation", 0)) is None
+    again = create(path.with_name("again"))
+    own = Identity("quick/add@1", "examples", 0)
+    await store.write_choice(own, ["theirs"])
+    await again.write_choice(own, ["ours"])
+    again.adopt(Journal(path))
+    again = reopen(again)
+    assert [again.recorded_choice(identity) for identity in (IDENTITY, own)] == [[{"task": "quick/gelu", "source": "x"}], ["ours"]]
 
 
 async def test_an_attempt_is_written_once(path: Path) -> None:
@@ -147,6 +163,16 @@ async def test_the_best_kernel_of_a_task_is_that_of_the_fastest_champion(path: P
         await store.write_attempt(records.attempt(name, speedup=speedup, kernel_sha=sha))
         await store.write_trajectory(records.trajectory(name, kernel_sha=sha))
     assert (path / "best" / "quick" / "add.py").read_text() == "# 2.5\n"
+
+
+async def test_the_champions_of_a_run_are_the_best_of_each_task_so_far(path: Path) -> None:
+    store = create(path)
+    assert store.champions() == {}
+    for name, speedup in (("quick/add@1", 1.5), ("quick/add@0", 1.5), ("quick/add@2", 1.2), ("quick/sum@0", 0.5)):
+        sha = store.put_kernel(name)
+        await store.write_attempt(records.attempt(name, kernel_sha=sha, speedup=speedup))
+        await store.write_trajectory(records.trajectory(name, kernel_sha=sha))
+    assert {task: store.kernel(sha) for task, sha in store.champions().items()} == {"quick/add": "quick/add@0", "quick/sum": "quick/sum@0"}
 
 
 @pytest.mark.parametrize(
