@@ -1,17 +1,21 @@
-"""What our layer adds to one call of a provider's SDK: budget, records on disk, the reading of usage.
+"""What our layer adds to one call of a provider's SDK: budget, the reading of usage, and records that are on disk before the reply is used.
 
-`python benchmarks/call_overhead.py [--calls 200] [--folder DIR]`: bare and booked calls take turns, one at a time, against a server on
-loopback. Every booked call waits for the disk three times (prompt, reply, line: what is paid for survives a power failure); that wait is
-the disk's, and shown apart. Exits with 3 where the rest is 5 ms or more at the median, in any dialect.
+`python benchmarks/call_overhead.py [--calls 200] [--folder DIR]`: bare and booked calls take turns against a server on loopback, first one
+at a time, then with 16 under way and a server that takes 0.1 s. All that a call waits for counts, the disk included; how long one fsync
+took meanwhile stands beside it. Exits with 3 where a call one at a time takes 5 ms more at the median, in any dialect.
 """
 
 import argparse
 import asyncio
+import multiprocessing
 import os
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -29,7 +33,7 @@ from tests.servers.wire import WireServer
 
 LIMIT_MS = 5.0
 WARM = 5
-"""First calls that do not count: they connect."""
+"""First calls of each caller that do not count: they connect."""
 PROMPT = "Write a kernel that is correct on every input. " * 200
 REPLY = "v = tl.load(x + at, mask=at < n, other=0.0)\n" * 50
 DIALECTS: dict[str, tuple[type, dict[str, Any], Callable[[Any], Callable[..., Awaitable[Any]]]]] = {
@@ -39,52 +43,98 @@ DIALECTS: dict[str, tuple[type, dict[str, Any], Callable[[Any], Callable[..., Aw
 }
 
 
-class Disk:
-    """Seconds that this process has waited in fsync."""
+@dataclass(frozen=True)
+class Load:
+    """Calls under way at once, and seconds that the server takes for each."""
+
+    callers: int
+    delay_s: float
+
+
+class Syncs:
+    """Stands in for `os.fsync` and keeps how long each one took, in whatever thread."""
 
     def __init__(self) -> None:
-        self.waited = 0.0
+        self.seconds: list[float] = []
         self.fsync = os.fsync
 
     def __call__(self, fd: int) -> None:
         start = time.perf_counter()
         self.fsync(fd)
-        self.waited += time.perf_counter() - start
+        self.seconds.append(time.perf_counter() - start)
 
 
-async def measure(dialect: str, server: WireServer, calls: int, folder: Path, disk: Disk) -> float:
-    """Prints the medians and returns what a booked call takes beyond a bare one and the disk, in milliseconds."""
+@dataclass
+class Pair:
+    """The same prompt asked by the SDK alone and through our layer, one after the other: each one's seconds."""
+
+    bare: float
+    booked: float
+
+
+async def measure(dialect: str, load: Load, calls: int, folder: Path, syncs: Syncs) -> float:
+    """Prints the medians and returns by how many milliseconds a booked call takes longer than a bare one."""
     kind, args, create = DIALECTS[dialect]
-    name, url = ("anthropic/m", server.anthropic_url) if kind is Anthropic else ("openai/m", server.openai_url)
-    model = kind(name, {"base_url": url, **args})
-    store = RunStore.create(folder, "{}\n", {}, {})
-    caller = Caller(model, store, Ledger(Limits(usd=1000.0), Prices.load({name: {"input": 1.0, "output": 1.0}})))
-    ask = create(model.connect())
-    bare: list[float] = []
-    booked: list[float] = []
-    waits: list[float] = []
-    for number in range(calls + WARM):
+    with server(load.delay_s) as urls:
+        name, url = ("anthropic/m", urls[1]) if kind is Anthropic else ("openai/m", urls[0])
+        model = kind(name, {"base_url": url, **args})
+        store = RunStore.create(folder, "{}\n", {}, {})
+        caller = Caller(model, store, Ledger(Limits(usd=1000.0), Prices.load({name: {"input": 1.0, "output": 1.0}})))
+        ask = create(model.connect())
+        before = len(syncs.seconds)
+        numbers = iter(range(calls + WARM * load.callers))
+        done = await asyncio.gather(*(pairs(caller, ask, numbers) for _ in range(load.callers)))
+        await caller.close()
+        store.close()
+    warm = [pair for one in done for pair in one[WARM:]]
+    bare, booked = (median(times) * 1e3 for times in zip(*((pair.bare, pair.booked) for pair in warm), strict=True))
+    added = median(pair.booked - pair.bare for pair in warm) * 1e3
+    sync = median(syncs.seconds[before:]) * 1e3
+    print(f"{load.callers:2} at once  {dialect:10}{bare:12.2f}{booked:10.2f}{added:10.2f}{sync:13.2f}", flush=True)
+    return added
+
+
+@contextmanager
+def server(delay_s: float) -> Iterator[tuple[str, str]]:
+    """One in a process of its own, since no provider shares ours: its URLs for OpenAI's dialect and Anthropic's."""
+    spawned = multiprocessing.get_context("spawn")
+    here, there = spawned.Pipe()
+    process = spawned.Process(target=serve, args=(delay_s, there), daemon=True)
+    process.start()
+    try:
+        yield here.recv()
+    finally:
+        process.kill()
+        process.join()
+
+
+def serve(delay_s: float, pipe: Any) -> None:
+    with WireServer(lambda asked: REPLY, delay_s=delay_s) as server:
+        pipe.send((server.openai_url, server.anthropic_url))
+        threading.Event().wait()
+
+
+async def pairs(caller: Caller, ask: Callable[..., Awaitable[Any]], numbers: Iterator[int]) -> list[Pair]:
+    done = []
+    for number in numbers:
         asked = request(f"{PROMPT}{number}", sample=number)
         start = time.perf_counter()
-        await ask(**model.body(asked))
-        middle, before = time.perf_counter(), disk.waited
+        await ask(**caller.model.body(asked))  # type: ignore[attr-defined]
+        middle = time.perf_counter()
         await caller.complete(asked)
-        bare.append(middle - start)
-        waits.append(disk.waited - before)
-        booked.append(time.perf_counter() - middle)
-    await caller.close()
-    store.close()
-    first, second, wait = (median(times[WARM:]) * 1e3 for times in (bare, booked, waits))
-    ours = median(b - w - a for a, b, w in zip(bare[WARM:], booked[WARM:], waits[WARM:], strict=True)) * 1e3
-    print(f"{dialect:10} bare SDK {first:6.2f} ms  booked {second:6.2f} ms  disk {wait:6.2f} ms  our layer {ours:5.2f} ms")
-    return ours
+        done.append(Pair(middle - start, time.perf_counter() - middle))
+    return done
 
 
 async def compare(calls: int, folder: str | None) -> float:
-    disk = Disk()
-    os.fsync = disk
-    with WireServer(lambda asked: REPLY) as server, tempfile.TemporaryDirectory(dir=folder) as made:
-        return max([await measure(dialect, server, calls, Path(made) / dialect, disk) for dialect in DIALECTS])
+    """The most that is added to a call that is alone."""
+    syncs = Syncs()
+    os.fsync = syncs  # type: ignore[assignment]
+    with tempfile.TemporaryDirectory(dir=folder) as made:
+        alone = [await measure(dialect, Load(1, 0.0), calls, Path(made) / dialect, syncs) for dialect in DIALECTS]
+        for dialect in DIALECTS:
+            await measure(dialect, Load(16, 0.1), calls, Path(made) / f"{dialect}-many", syncs)
+    return max(alone)
 
 
 def main() -> int:
@@ -92,7 +142,7 @@ def main() -> int:
     parser.add_argument("--calls", type=int, default=200)
     parser.add_argument("--folder", help="where records are written; default: the system's place for temporary files")
     given = parser.parse_args()
-    print(f"medians of {given.calls} calls")
+    print(f"{given.calls} calls each way: medians, ms     bare SDK    booked     added    one fsync")
     return 0 if asyncio.run(compare(given.calls, given.folder)) < LIMIT_MS else 3
 
 

@@ -103,10 +103,14 @@ def put(path: Path, data: bytes) -> None:
     part = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
+        file = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
+        try:
+            left = data
+            while left:
+                left = left[os.write(file, left) :]
+            os.fsync(file)
+        finally:
+            os.close(file)
         part.replace(path)
     except OSError as error:
         with suppress(OSError):
