@@ -1,19 +1,34 @@
-"""A planner's reply: a strategy and edits anchored to lines of a module; and a judge's: one bottleneck with its evidence."""
+"""A planner's reply: a strategy and edits anchored to lines of a module; and a judge's: one bottleneck with its evidence.
 
-import difflib
+Never raises, whatever the text is. Markdown around labels and numbers, ranges in any usual form, and a reply that is fenced as a whole are
+read; what is longer than its bound is cut.
+"""
+
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 
-from agents.parsing import labelled, prose, readable
+from agents.diffs import spans
+from agents.parsing import FENCE, prose, readable
 
-MAX_EDITS = 5
-MAX_TEXT = 300
-"""Characters of one field of an edit."""
-EDIT = re.compile(
-    r"^[ \t#>*_-]{0,8}edit[*_]{0,2}:[*_]{0,2}[ \t]*(?:lines?[ \t]*)?(\d{1,6})(?:[ \t]*(?:-|to)[ \t]*(\d{1,6}))?[ \t]*[:;,|.-]?[ \t]*(.*)$",
-    re.I,
+MAX_REPLY = 64 * 1024
+"""Characters of a reply that are looked at."""
+MAX_EDITS = 4
+MAX_CHANGE = 600
+"""Characters of what an edit says to do."""
+MAX_FIELD = 200
+"""Of every other field."""
+LABEL = re.compile(
+    r"^[\s#>*_`+-]{0,8}(?:\d{1,2}[.)][ \t]{0,3})?[*_`]{0,3}"
+    r"(strategy|edit|change|expected|risk|bottleneck|evidence)s?\b([^:]{0,60}):[*_`]{0,3}[ \t]*(.*)$",
+    re.IGNORECASE,
 )
-FIELD = re.compile(r"^[ \t#>*_-]{0,8}(expected|risk)[*_]{0,2}:[*_]{0,2}[ \t]*(\S.*)$", re.I)
+DASH = r"[ \t]*(?:-|\u2010|\u2011|\u2012|\u2013|\u2014|\.\.\.?|\bto\b|\bthrough\b|\buntil\b)[ \t]*"
+SPAN = rf"L?(\d{{1,6}})(?:{DASH}(?:lines?[ \t]*)?L?(\d{{1,6}}))?(?![\w.]\d)"
+ANCHOR = re.compile(rf"^[\s(\[*_`]{{0,6}}(lines?\b|L(?=\d))?[\s#:*_`]{{0,4}}{SPAN}", re.IGNORECASE)
+ORDINAL = re.compile(r"^\W{0,4}\d{1,2}\b\W{0,3}")
+MORE = re.compile(rf"^[ \t]*(?:,|;|&|\band\b|\+)[ \t]*(?:lines?[ \t]*)?{SPAN}", re.IGNORECASE)
+JUNK = " \t)]*_`:;,|.-\u2013\u2014"
 
 
 @dataclass(frozen=True)
@@ -40,33 +55,103 @@ class Diagnosis:
     evidence: str
 
 
+@dataclass
+class Field:
+    """A labelled line with the lines that go on with it. `between` stands before the colon: `Edit 2 (lines 3-7): ...`."""
+
+    label: str
+    between: str
+    value: str
+
+    def text(self, limit: int = MAX_FIELD) -> str:
+        return self.value.strip(" \t*_")[:limit]
+
+
 def plan(text: str) -> Plan | None:
-    """The plan in a reply: a `Strategy:` line and `Edit: lines 3-7: ...` lines, each followed by its `Expected:` and `Risk:`."""
-    edits: list[dict[str, str]] = []
-    for line in prose(readable(text)):
-        if found := EDIT.match(line):
-            edits.append({"first": found[1], "last": found[2] or found[1], "change": found[3].strip()[:MAX_TEXT]})
-        elif edits and (field := FIELD.match(line)):
-            edits[-1].setdefault(field[1].lower(), field[2].strip()[:MAX_TEXT])
-    made = tuple(
-        Edit(int(e["first"]), max(int(e["first"]), int(e["last"])), e["change"], e.get("expected", ""), e.get("risk", ""))
-        for e in edits[:MAX_EDITS]
-        if e["change"]
-    )
-    return Plan(labelled(text, "strategy"), made) if made else None
+    """The plan in a reply: a `Strategy:` line, and `Edit: lines 3-7: ...` lines, each with its `Expected:` and `Risk:`. None without an
+    edit."""
+    found = fields(text)
+    edits: list[Edit] = []
+    at = 0
+    while at < len(found) and len(edits) < MAX_EDITS:
+        head = found[at]
+        at += 1
+        if head.label != "edit" or (anchored := anchor(head)) is None:
+            continue
+        own: dict[str, Field] = {}
+        while at < len(found) and found[at].label in ("change", "expected", "risk"):
+            own.setdefault(found[at].label, found[at])
+            at += 1
+        places, change = anchored
+        change = change or (own["change"].text(MAX_CHANGE) if "change" in own else "")
+        expected, risk = (own[label].text() if label in own else "" for label in ("expected", "risk"))
+        edits += [Edit(first, last, change, expected, risk) for first, last in places if change]
+    said = [field.text() for field in found if field.label == "strategy" and field.text()]
+    return Plan(said[-1] if said else "", tuple(edits[:MAX_EDITS])) if edits else None
+
+
+def fields(text: str) -> list[Field]:
+    """The labelled lines outside code, in order; of a reply that is all code, those within it."""
+    whole = readable(text[:MAX_REPLY])
+    return labelled(prose(whole)) or labelled(whole.split("\n"))
+
+
+def labelled(lines: list[str]) -> list[Field]:
+    found: list[Field] = []
+    goes_on = False
+    for line in lines:
+        if FENCE.match(line):
+            goes_on = False
+        elif match := LABEL.match(line[: 2 * MAX_CHANGE]):
+            found.append(Field(match[1].lower(), match[2], match[3]))
+            goes_on = True
+        elif goes_on and line.strip() and len(found[-1].value) < MAX_CHANGE:
+            found[-1].value += f" {line.strip()[:MAX_CHANGE]}"
+        else:
+            goes_on = goes_on and bool(line.strip())
+    return found
+
+
+def anchor(field: Field) -> tuple[list[tuple[int, int]], str] | None:
+    """The lines that an edit names, and what it says to do with them. `Edit 2:` alone is a number of an edit, not of a line."""
+    for before in (field.between, ORDINAL.sub("", field.between)):
+        if (match := ANCHOR.match(before)) and (match[1] or match[3]):
+            return places(before, match), field.text(MAX_CHANGE)
+    match = ANCHOR.match(field.value)
+    return None if match is None else (places(field.value, match), rest(field.value, match).strip(JUNK)[:MAX_CHANGE])
+
+
+def places(text: str, match: re.Match[str]) -> list[tuple[int, int]]:
+    """The spans from the one that `match` holds on; of a reversed one, the same lines."""
+    ends = [(match[2], match[3])]
+    left = text[match.end() :]
+    while len(ends) < MAX_EDITS and (more := MORE.match(left)):
+        ends.append((more[1], more[2]))
+        left = left[more.end() :]
+    spans = [(int(first), int(last or first)) for first, last in ends]
+    return [(max(1, min(span)), max(1, *span)) for span in spans]
+
+
+def rest(text: str, match: re.Match[str]) -> str:
+    left = text[match.end() :]
+    while more := MORE.match(left):
+        left = left[more.end() :]
+    return left
 
 
 def followed(plan: Plan, parent: str, child: str) -> bool:
-    """Whether the child differs from its parent at a line that the plan names, or right beside one."""
-    before, after = parent.splitlines(), child.splitlines()
-    for kind, first, last, _, _ in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
-        if kind != "equal" and any(first + 1 <= edit.last + 1 and edit.first - 1 <= max(last, first + 1) for edit in plan.edits):
-            return True
-    return False
+    """Whether the child differs from its parent at a line that the plan names, or by lines put in right beside one."""
+    return any(
+        first < edit.last and edit.first <= last if last > first else edit.first - 1 <= first <= edit.last
+        for first, last in spans(parent, child)
+        for edit in plan.edits
+    )
 
 
-def diagnosis(text: str, bottlenecks: frozenset[str] | dict[str, str]) -> Diagnosis | None:
-    """The one bottleneck that a `Bottleneck:` line names; None where it names none of `bottlenecks`, or several."""
-    said = labelled(text, "bottleneck").lower()
-    named = [name for name in bottlenecks if re.search(rf"\b{re.escape(name)}\b", said.replace(" ", "_").replace("-", "_")) or name in said]
-    return Diagnosis(named[0], labelled(text, "evidence")) if len(named) == 1 else None
+def diagnosis(text: str, bottlenecks: Collection[str]) -> Diagnosis | None:
+    """The one bottleneck that the `Bottleneck:` lines name; None where they name none of `bottlenecks`, or several."""
+    found = fields(text)
+    said = [re.sub(r"[\s-]+", "_", field.value.lower()) for field in found if field.label == "bottleneck"]
+    named = {name for name in bottlenecks for value in said if re.search(rf"(?<![a-z]){re.escape(name)}(?![a-z])", value)}
+    evidence = next((field.text() for field in found if field.label == "evidence"), "")
+    return Diagnosis(named.pop(), evidence) if len(named) == 1 else None
