@@ -5,6 +5,9 @@ import os
 import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +21,9 @@ def command(*words: str) -> list[str]:
     return [sys.executable, "-m", "experiments.run", *words]
 
 
-def run(*words: str, env: dict[str, str] | None = None, cwd: Path = ROOT) -> "subprocess.CompletedProcess[str]":
+def run(*words: str, env: dict[str, str] | None = None, cwd: Path = ROOT, timeout: float = 240) -> "subprocess.CompletedProcess[str]":
     variables = {**os.environ, "PYTHONPATH": str(ROOT), **(env or {})}
-    return subprocess.run(command(*words), capture_output=True, text=True, cwd=cwd, env=variables, timeout=240)
+    return subprocess.run(command(*words), capture_output=True, text=True, cwd=cwd, env=variables, timeout=timeout)
 
 
 def asking(server: WireServer, runs: Path) -> list[str]:
@@ -30,6 +33,17 @@ def asking(server: WireServer, runs: Path) -> list[str]:
 
 def start(*words: str) -> "subprocess.Popen[str]":
     return subprocess.Popen(command(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT, start_new_session=True)
+
+
+def until(process: "subprocess.Popen[str]", met: Callable[[], bool], seconds: float = 120.0) -> None:
+    """Waits for what a started command brings about; fails, with what it said, when it ends or takes too long instead."""
+    deadline = time.monotonic() + seconds
+    while not met():
+        if process.poll() is not None or time.monotonic() > deadline:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            raise AssertionError(f"the command ended, or took too long: {process.communicate()}")
+        time.sleep(0.01)
 
 
 def stop(process: "subprocess.Popen[str]", signum: signal.Signals) -> tuple[int, str]:

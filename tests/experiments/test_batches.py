@@ -113,8 +113,7 @@ def test_ctrl_c_while_evaluating_and_while_waiting_is_clean(warm: Warm, tmp_path
     with BatchServer(author.right) as server:
         server.pause = 2.0
         process = cli.start(*batched(server, tmp_path), *ONESHOT)
-        while "POST /v1/batches" not in server.calls:
-            time.sleep(0.01)
+        cli.until(process, lambda: "POST /v1/batches" in server.calls)
         code, output = cli.stop(process, signal.SIGINT)
         assert code == 130
         assert "Traceback" not in output
@@ -131,8 +130,7 @@ def test_sigkill_between_submission_and_record_submits_once(warm: Warm, tmp_path
     with BatchServer(author.right) as server:
         server.pause = 60.0
         process = cli.start(*batched(server, tmp_path), *ONESHOT)
-        while "POST /v1/batches" not in server.calls:
-            time.sleep(0.01)
+        cli.until(process, lambda: "POST /v1/batches" in server.calls)
         time.sleep(0.2)
         cli.stop(process, signal.SIGKILL)
         assert [line["event"] for line in cli.lines(run, "batches")] == ["intended"]

@@ -15,8 +15,7 @@ def test_a_signal_drains_calls_in_flight_and_leaves_a_run_that_resumes(tmp_path:
     path = tmp_path / "r"
     with WireServer(author.right, delay_s=1.0) as server:
         process = cli.start(*cli.asking(server, tmp_path), "scaffold=oneshot", "benchmark.tasks=[silu]", "run_id=r")
-        while not server.requests:
-            time.sleep(0.01)
+        cli.until(process, lambda: bool(server.requests))
         code, output = cli.stop(process, signum)
         assert code == 130
         assert f"resume={path}" in output
@@ -33,8 +32,7 @@ def test_a_signal_drains_calls_in_flight_and_leaves_a_run_that_resumes(tmp_path:
 def test_a_second_signal_stops_at_once(tmp_path: Path) -> None:
     with WireServer(author.right, delay_s=60.0) as server:
         process = cli.start(*cli.asking(server, tmp_path), "scaffold=oneshot", "benchmark.tasks=[silu]", "run_id=r")
-        while not server.requests:
-            time.sleep(0.01)
+        cli.until(process, lambda: bool(server.requests))
         process.send_signal(signal.SIGINT)
         time.sleep(0.5)
         start = time.monotonic()
