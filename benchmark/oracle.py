@@ -2,10 +2,12 @@
 
 import inspect
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
 
+from benchmark import measured
 from benchmark.task import Arguments, Contract, Oracle, Task
 
 
@@ -17,9 +19,19 @@ def compute(task: Task, arguments: Arguments) -> Oracle:
     magnitude = tuple(flattened(call(task.magnitude, exact))) if task.magnitude else ()
     expected = outputs(task, call(task.truth or task.reference, exact), exact)
     expected = expected if task.exact else upcast(expected)
+    del exact
+    if task.measured:
+        magnitude = measured.magnitude(partial(_beside, task, arguments), expected)
     result = call(task.honest or task.reference, own)
     honest = outputs(task, result, own)
     return Oracle(expected, honest, magnitude, isinstance(result, list | tuple | dict))
+
+
+def _beside(task: Task, arguments: Arguments, nudge: measured.Nudge) -> tuple[torch.Tensor, ...]:
+    """The reference's outputs in fp64 for other arguments: a nudged copy."""
+    other = upcast(arguments)
+    nudge(other)
+    return outputs(task, call(task.reference, other), other)
 
 
 def multiply_as(contract: Contract) -> None:

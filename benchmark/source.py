@@ -10,7 +10,7 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-JUDGES = ("checkers", "oracle.py", "precision.py")
+JUDGES = ("checkers", "measured.py", "oracle.py", "precision.py")
 """What decides whether an output is right, beside the task itself."""
 
 

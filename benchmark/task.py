@@ -109,6 +109,8 @@ class Task:
     magnitude: Callable[..., Any] | None = None
     """Called like `reference`: the sum of the absolute terms of each output (|a| @ |b| for a dot product). Rounding
     of the accumulation dtype is allowed in proportion to it."""
+    measured: bool = False
+    """Whether the magnitude is measured (`benchmark.measured`), for references in fp64 that nobody has written one for."""
     wrong: dict[str, Callable[..., Any]] = field(default_factory=dict)
     """Wrong answers of the task's own, by name, called like `reference`: the checker must refuse them too."""
     exempt: dict[str, str] = field(default_factory=dict)
@@ -190,7 +192,7 @@ class Oracle:
     expected: tuple[torch.Tensor, ...]
     honest: tuple[torch.Tensor, ...]
     magnitude: tuple[torch.Tensor, ...] = ()
-    """Sums of the absolute terms of each output, where the task gives them."""
+    """Sums of the absolute terms of each output, where the task gives them, or measured roots of the sums of their squares."""
     several: bool = False
     """Whether the reference returns a list or a tuple, be it of one tensor, rather than a tensor."""
 

@@ -25,6 +25,9 @@ class close:
 
     With `relative` the mean does not count: each element is measured by its own size alone, for functions that nothing cancels in.
     What is below the smallest normal number of the dtype may be flushed to 0.
+
+    A `measured` magnitude (`benchmark.measured`) is the root of the sum of the squared terms. It knows of the inputs' terms only, and the
+    honest error counts in full beside it.
     """
 
     axis: int | str | None = None
@@ -35,6 +38,7 @@ class close:
     terms: float = 4.0
     relative: bool = False
     """Whether an element's own size alone counts, not the mean one."""
+    measured: bool = False
 
     def __call__(self, oracle: Oracle, actual: tuple[Tensor, ...], arguments: Arguments) -> Check:
         axis = arguments[self.axis] if isinstance(self.axis, str) else self.axis
@@ -67,16 +71,17 @@ class Budget:
         self.smallest = torch.finfo(honest.dtype).tiny if rule.relative else None
         self.typical = typical(expected, axis, honest.dtype)
         self.magnitude = magnitude
+        self.measured = rule.measured
         self.per_term = rule.terms * min(self.eps, eps(torch.float32))
         slack = rule.slack_wide if self.eps <= eps(torch.float32) else rule.slack_half
         ceiling = 0.375 * 2 ** (BITS[honest.dtype] - LOWER[honest.dtype])
         self.multiple = min(slack * max(1.0, self._honest_units(expected, honest)), ceiling)
 
     def _honest_units(self, expected: Tensor, honest: Tensor) -> float:
-        """The largest error of the honest computation in units of eps, beyond what its terms allow."""
+        """The largest error of the honest computation in units of eps, beyond what the terms that a task gives allow."""
         worst = 0.0
         for truth, own, part in pieces(expected, honest):
-            error = (own.double() - truth).abs() - self._terms(part)
+            error = (own.double() - truth).abs() - (0.0 if self.measured else self._terms(part))
             units = error / self._unit(truth, part)
             worst = max(worst, float(torch.where(units.isfinite(), units, 0.0).max()))
         return worst

@@ -20,6 +20,7 @@ from benchmark.origin import Origin
 from benchmark.task import Arguments, Case, Contract, Task
 
 MOST_CASES = 200
+MEASURED = close(measured=True, terms=48.0)
 WIDE = close(slack_wide=64.0, slack_half=4.0)
 """For references that cannot compute in fp64: their own error is not known."""
 OWN_DTYPE = (
@@ -66,14 +67,14 @@ def task(task_id: str, origin: Origin, host: Host | None = None) -> Task:
     if found["model"] is not None:
         _check_model(found["model"], [*found["cases"], *found["timing"]])
     notes = [str(note) for note in found["notes"]] + ([] if found["exact"] else [OWN_DTYPE])
-    tolerance = origin.options.get("tolerance")
-    checker = within(tolerance) if tolerance else close() if found["exact"] else WIDE
+    tolerance, exact = origin.options.get("tolerance"), bool(found["exact"])
+    checker = within(tolerance) if tolerance else MEASURED if exact else WIDE
     contract = Contract(
         checker, mutates=tuple(str(name) for name in found["mutates"]), notes=tuple(f"{note.rstrip('.')}." for note in notes)
     )
     return Task(
         task_id, str(origin.options.get("category", "Own")), origin.named, reference, cases, timing, contract,
-        entry=origin.entry, exact=bool(found["exact"]), origin=origin,
+        entry=origin.entry, exact=exact, measured=exact and not tolerance, origin=origin,
     )  # fmt: skip
 
 

@@ -111,6 +111,14 @@ def test_a_description_makes_a_task_without_its_code() -> None:
     assert tuple(task.cases[0].arguments(task.id, 0, "meta")["x"].shape) == (2, 3)
 
 
+@pytest.mark.parametrize(("exact", "options", "measured"), [(True, {}, True), (False, {}, False), (True, {"tolerance": 1e-3}, False)])
+def test_the_magnitude_is_measured_where_the_reference_takes_fp64_and_the_user_sets_no_tolerance(
+    exact: bool, options: dict[str, Any], measured: bool
+) -> None:
+    origin = replace(ORIGIN, options=options, description=DESCRIPTION | {"exact": exact})
+    assert described.task("./ops.py:f", origin).measured is measured
+
+
 @pytest.mark.parametrize(
     "forged",
     [
