@@ -1,7 +1,7 @@
 """What a scaffold's nodes work with: LangGraph's runtime context. `ask` and `evaluate` are the only ways to a model and to the executor."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from statistics import geometric_mean
@@ -77,6 +77,8 @@ class Context:
     sampling: Sampling = field(default_factory=Sampling)
     measured: bool = False
     """Whether candidates are timed, so that an evaluation takes GPU time."""
+    cast: Mapping[str, Caller] = field(default_factory=dict)
+    """Who asks for the roles that have a model of their own."""
     champion: Attempt | None = field(default=None, init=False)
     exhausted: str = field(default="", init=False)
     """What a used-up budget said, once one ended the trajectory."""
@@ -112,13 +114,14 @@ class Context:
         """
         identity = Identity(self.trajectory, role, round, lineage, sample)
         prompt = compose(role, brief, self.words, self.hardware, **variables)
-        request = self.caller.place(Request(prompt.messages, identity, brief, self.sampling, stable=prompt.stable))
+        caller = self.cast.get(role, self.caller)
+        request = caller.place(Request(prompt.messages, identity, brief, self.sampling, stable=prompt.stable))
         identity = request.identity
         try:
-            reply = await self.caller.complete(request, lambda reply: self.read(role, identity, reply).parse)
+            reply = await caller.complete(request, lambda reply: self.read(role, identity, reply).parse)
         except CallFailed as failed:
             if failed.outcome in OUTAGES:
-                raise Outage(f"{self.model_name} does not answer ({failed.outcome}). {failed}") from failed
+                raise Outage(f"{caller.model.name} does not answer ({failed.outcome}). {failed}") from failed
             return unanswered(role, identity, failed.outcome, str(failed))
         return self.read(role, identity, reply)
 
