@@ -12,6 +12,8 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, meta
 
+from prompts import facts
+
 FOLDER = Path(__file__).parent
 PARTS = ("system", "user")
 
@@ -20,7 +22,7 @@ PARTS = ("system", "user")
 def environment() -> Environment:
     loader = FileSystemLoader(FOLDER)
     made = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
-    made.globals["triton_version"] = version("triton")
+    made.globals["triton"] = facts.told(version("triton"))
     return made
 
 
