@@ -8,7 +8,7 @@ from agents.budget import BudgetExhausted, Limits
 from scaffolds.context import Answer, Context
 from scaffolds.state import Attempt
 from scaffolds.tuning import tune
-from tests.scaffolds.scripted import Recorder, TableExecutor, context, verdict_of
+from tests.scaffolds.scripted import Recorder, Script, TableExecutor, context, verdict_of
 from tools.evaluation import Evaluation
 
 SOURCE = """# 1.0
@@ -45,8 +45,8 @@ async def settle(ctx: Context, source: str = SOURCE) -> Attempt:
     return await ctx.evaluate(Answer.made("generator", ctx.recorder.put_kernel(source), "simple"), round=0)
 
 
-def tuning(recorder: Recorder | None = None, **options) -> Context:  # type: ignore[no-untyped-def]
-    return context(lambda _: "", recorder, Hill(options.get("jitter")), **options)
+def tuning(script: Script = lambda _: "", recorder: Recorder | None = None, **options) -> Context:  # type: ignore[no-untyped-def]
+    return context(script, recorder, Hill(options.get("jitter")), **options)
 
 
 async def test_it_finds_what_is_faster_and_the_champion_is_its() -> None:
@@ -83,10 +83,10 @@ async def test_the_order_in_which_evaluations_end_changes_nothing(seed: int) -> 
 async def test_resumed_it_judges_only_what_is_missing() -> None:
     whole, store = tuning(), Recorder()
     expected = await tune(whole, await settle(whole), 18, round=1)
-    first = tuning(store, limits=Limits(evaluations=8))
+    first = tuning(recorder=store, limits=Limits(evaluations=8))
     with pytest.raises(BudgetExhausted):
         await tune(first, await settle(first), 18, round=1)
-    second = tuning(store)
+    second = tuning(recorder=store)
     assert await tune(second, await settle(second), 18, round=1) == expected
     assert (len(first.executor.judged), len(second.executor.judged)) == (8, len(expected) + 1 - 8)
 
