@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from importlib.metadata import entry_points
 from importlib.util import module_from_spec, spec_from_file_location
@@ -49,6 +49,7 @@ def built_in() -> list[Path]:
     return [path for path in sorted(Path(__file__).parent.glob("*.py")) if is_scaffold(path.read_text(encoding="utf-8"))]
 
 
+@cache
 def is_scaffold(source: str) -> bool:
     """Whether a module defines `Config` and `build`, as read from its text."""
     body = ast.parse(source).body if "class Config" in source and "def build(" in source else []
