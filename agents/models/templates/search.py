@@ -65,11 +65,14 @@ FAMILIES = {
     "tile": ("block", "row_tile", "across", "tile", "ieee_tile"),
     "launch": ("block", "warps", "row_tile", "sweep", "stages"),
     "reuse": ("once",),
-    "split": ("parts", "fill"),
-    "access": ("across",),
+    "algebra": ("once",),
+    "split": ("parts", "fill", "row_tile"),
+    "access": ("block", "warps", "across"),
     "pipeline": ("stages", "sweep"),
 }
-"""The parameters that a family of strategies (`agents.strategies`) may move; of other families none does."""
+"""The parameters that a family of strategies (`agents.strategies`) may move; of other families none does.
+
+Block over warps is how wide a thread's accesses are."""
 VALUE = r"\d{1,6}|\(\d{1,6}, ?\d{1,6}, ?\d{1,6}\)"
 LEAPS = 64
 
