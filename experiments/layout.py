@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Sequence
+from statistics import geometric_mean
 from typing import Any
 
 from experiments.spend import SLICES
@@ -55,6 +56,13 @@ def sections(report: Record) -> Iterable[tuple[Sequence[str], Rows]]:
     if report["failures"]:
         failed = [[f["trajectory"], f["end_reason"], f["verdict"] or "-", *amounts(f)] for f in report["failures"]]
         yield ("trajectory", "ended", "verdict", "tries", "tokens", "usd"), failed
+    if report["tuned"]:
+        yield ("trajectory", "variants", "passed", "models' best", "tuned", "gain"), [gained(row) for row in report["tuned"]]
+
+
+def gained(row: Record) -> list[str]:
+    speeds = ["-" if row[key] is None else f"{row[key]:.2f}x{'' if row['measured'] else ' modelled'}" for key in ("models", "best", "gain")]
+    return [row["trajectory"], number(row["variants"]), number(row["passed"]), *speeds]
 
 
 def amounts(part: Record) -> list[str]:
@@ -70,6 +78,7 @@ def explained(report: Record) -> list[str]:
         "input, cache read, cache write and output add up to tokens; reasoning is a part of output; "
         "caches at cost: tokens of the cache weighted by their price over that of input.",
         "the most expensive failures are listed dearest first." if report["failures"] else "",
+        tuning(report["tuned"]),
         *(f"prices of {model}: {by['source'] + dated(by['date']) if by else 'unknown'}" for model, by in valued.items()),
         f"valued anew: {', '.join(report['revalued'])}" if report["revalued"] else "",
     ]
@@ -80,6 +89,15 @@ def explained(report: Record) -> list[str]:
             ends = f"at least {write(total[f'{key}_at_least'])}, at most {at_most(total[f'{key}_at_most'], write)}"
             lines.append(f"{total[f'tries_without_{what}']} tries without a known {what}: {key} are {ends}; {bound}.")
     return [line for line in (*lines, *report["notes"], *checked(report.get("check"))) if line]
+
+
+def tuning(rows: Sequence[Record]) -> str:
+    """The tuner's gains together, over the trajectories in which both speeds are known."""
+    known = [row["gain"] for row in rows if row["gain"] is not None]
+    if not known:
+        return ""
+    mean = f"{geometric_mean(known):.2f}x in the geometric mean of {len(known)}"
+    return f"gain: the best attempt over the best that a model wrote, by launch parameters alone, at no tokens; {mean}."
 
 
 def dated(date: str | None) -> str:

@@ -52,15 +52,16 @@ SLICES = {
 def tries(run: Run, rows: Mapping[str, Row], name: str, prefix: str = "") -> list[Try]:
     """All tries of a run that is called `name`, valued by `rows`. `prefix` goes before the trajectories' names."""
     found = {t["trajectory"]: t["champion"] for t in run.trajectories}
-    crowned = {a["trajectory"]: a for a in run.attempts if a["attempt"] == found.get(a["trajectory"])}
+    named = {(a["trajectory"], a["attempt"]): a for a in run.attempts}
+    crowned = {a["trajectory"]: line_of(a, named) for a in run.attempts if a["attempt"] == found.get(a["trajectory"])}
     parsed = {call for a in run.attempts if a["kernel_sha"] for call in a["calls"]}
     ends = {line["call_id"]: line["end"] for line in run.calls}
-    since = {trajectory: found_at(attempt, ends) for trajectory, attempt in crowned.items()}
+    since = {trajectory: found_at(line, ends) for trajectory, line in crowned.items()}
     made = []
     for line in run.calls:
         identity, row = line["identity"], rows.get(line["model_asked"])
         trajectory = identity["trajectory"]
-        own = crowned[trajectory]["calls"] if trajectory in crowned else ()
+        own = crowned[trajectory][-1]["calls"] if trajectory in crowned else ()
         belongs = {
             "retried": line["try"] > 1,
             "lost": line["reply_sha"] is None,
@@ -87,9 +88,17 @@ def places(run: Run, name: str, trajectory: str, prefix: str) -> dict[str, str]:
     }
 
 
-def found_at(attempt: Record, ends: Mapping[str, float]) -> float:
-    """When the champion was known: its reply had come, and its evaluation had taken its time (Unix seconds)."""
-    return max((ends[call] for call in attempt["calls"] if call in ends), default=0.0) + float(attempt["wall_s"])
+def line_of(attempt: Record, named: Mapping[tuple[str, str], Record]) -> list[Record]:
+    """An attempt and what it was made from, back to the first one that a model was asked for: tuning asks nobody."""
+    line = [attempt]
+    while not line[-1]["calls"] and line[-1]["parents"]:
+        line.append(named[attempt["trajectory"], line[-1]["parents"][0]])
+    return line
+
+
+def found_at(line: Sequence[Record], ends: Mapping[str, float]) -> float:
+    """When the champion was known, at the earliest: the reply behind it had come, and evaluations had taken their time (Unix seconds)."""
+    return max((ends[call] for call in line[-1]["calls"] if call in ends), default=0.0) + sum(float(a["wall_s"]) for a in line)
 
 
 def unparsed(line: Record, parsed: set[str]) -> bool:

@@ -2,12 +2,15 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 from agents import prices
 from agents.models.base import Usage
+from agents.sweep import TUNER
 from experiments.runs import Run, trajectory_id
 from experiments.spend import DIMENSIONS, SLICES, Record, Try, all_or_none, places, tries
+from scaffolds import gains
 
 SHARED = ("role", "round")
 """Nobody solves a task in one role or one round alone: their rows have the successes of all, so that costs per success add up."""
@@ -32,6 +35,7 @@ def audit(runs: Sequence[Run], rows: Mapping[str, prices.Row] | None = None) -> 
         "by": {dimension: along(dimension, spent, judged, asked) for dimension in DIMENSIONS},
         "pairs": {task: along("role", own(spent, task), own(judged, task), own(asked, task)) for task in split(asked, "task")},
         "failures": failures(asked, spent),
+        "tuned": [record for name, run in named for record in tuned(run, name, prefixes[name])],
         "notes": [f"{name}: {note}" for name, run in named for note in (*run.notes(), *pending(run))],
     }
 
@@ -61,6 +65,15 @@ def outcomes(run: Run, name: str, prefix: str) -> Iterable[Record]:
         record = ended.get(key, {"champion": None, "end_reason": "not ended"})
         labels = places(run, name, key, prefix)
         yield {**labels, "solved": bool(record["champion"]), "end_reason": record["end_reason"], "verdict": last.get(key)}
+
+
+def tuned(run: Run, name: str, prefix: str) -> Iterable[Record]:
+    """Trajectories in which variants were judged that no model wrote: what the models reached, and what tuning added."""
+    for trajectory, attempts in groupby(sorted(run.attempts, key=lambda a: str(a["trajectory"])), key=lambda a: str(a["trajectory"])):
+        judged = list(attempts)
+        if (gain := gains.of_tuner(judged)) is not None:
+            gpu_s = math.fsum(a["gpu_s"] for a in judged if a["role"] == TUNER)
+            yield {**places(run, name, trajectory, prefix), **gain, "gpu_s": gpu_s}
 
 
 def pending(run: Run) -> Iterable[str]:

@@ -10,7 +10,7 @@ from agents.budget import BudgetExhausted
 from agents.caller import Parked
 from agents.recorder import TrajectoryRecord
 from benchmark.errors import UserError
-from scaffolds import loader
+from scaffolds import gains, loader
 from scaffolds.context import Context, Outage
 
 
@@ -87,7 +87,11 @@ def record(context: Context, start: float, end_reason: str, error: str | None) -
 
 
 def totals(context: Context) -> dict[str, Any]:
-    """Sums over all calls of the trajectory, those that belong to no attempt included; `usd` is what is known, `usd_upper` its bound."""
+    """Sums over all calls of the trajectory, those that belong to no attempt included; `usd` is what is known, `usd_upper` its bound.
+
+    `tuner` is what tuning without a model gained, where there was any.
+    """
     spent = context.ledger.total(context.trajectory)
     attempts = context.attempts.values()
-    return {**asdict(spent), "tokens": spent.tokens, "attempts": len(attempts), "passed": sum(a["verdict"] == "pass" for a in attempts)}
+    counts = {"attempts": len(attempts), "passed": sum(a["verdict"] == "pass" for a in attempts)}
+    return {**asdict(spent), "tokens": spent.tokens, **counts, "tuner": gains.of_tuner(attempts)}

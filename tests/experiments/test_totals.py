@@ -1,5 +1,7 @@
 """Totals: that they add up along every dimension, what a success costs, and which part of the spending is which."""
 
+import asyncio
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.models.base import Usage
+from experiments.recheck import recheck
+from experiments.runs import Run
 from experiments.spend import DIMENSIONS, SLICES
+from experiments.store import RunStore
 from experiments.totals import audit
-from tests.experiments import paid
+from tests.experiments import paid, records
 from tests.experiments.books import MODEL, RATES, TASKS, Call, book
 
 USAGES = st.builds(Usage, *(st.integers(0, 10**6) for _ in range(5)))
@@ -146,3 +151,43 @@ def test_the_most_expensive_failures_come_first(tmp_path: Path) -> None:
 def test_what_waits_for_a_batch_is_said(tmp_path: Path) -> None:
     run = book(tmp_path / "r", [("quick/add", "generator", 0, Usage(input=1))], end_reasons="waiting")
     assert audit([run])["notes"] == ["r: 2 trajectories wait for a batch; what it costs enters the books with its replies"]
+
+
+def tuned(path: Path) -> Run:
+    """quick/add, asked once at 1 s, settled at 1.5x, tuned to 1.8x; then asked once more, at 10 s."""
+    book(path, [("quick/add", "generator", 0, Usage(input=7))])
+
+    async def write(store: RunStore) -> None:
+        late = {"usage": Usage(input=7), "usage_raw": asdict(Usage(input=7)), "usage_source": "counted", "parse": "ok"}
+        await store.write_call(records.call(role="reflector", start=10.0, end=11.0, model_asked=MODEL, **late))
+        asked = {"calls": ["quick/add@0/generator/0/0/0"], "parents": [], "speedup": 1.5}
+        await store.write_attempt(records.attempt(name="000.01.00", **asked))
+        variant = {"role": "tuner", "calls": [], "tokens": 0, "parents": ["000.01.00"], "gpu_s": 0.5}
+        await store.write_attempt(records.attempt(name="001.01.01", speedup=1.8, **variant))
+        await store.write_attempt(records.attempt(name="001.01.02", verdict="compile_error", **variant))
+        await store.write_trajectory(records.trajectory(champion="001.01.01"))
+
+    store = RunStore(path)
+    asyncio.run(write(store))
+    store.close()
+    return Run(path)
+
+
+def test_what_tuning_gained_is_told_apart_from_what_the_models_reached(tmp_path: Path) -> None:
+    (row,) = audit([tuned(tmp_path / "r")])["tuned"]
+    assert (row["trajectory"], row["variants"], row["passed"], row["models"], row["best"], row["gpu_s"]) == (
+        "quick/add@0",
+        2,
+        1,
+        1.5,
+        1.8,
+        1.0,
+    )
+    assert row["gain"] == pytest.approx(1.2)
+
+
+def test_a_champion_that_was_tuned_was_found_after_the_call_behind_it(tmp_path: Path) -> None:
+    run = tuned(tmp_path / "r")
+    report = audit([run])
+    assert report["total"]["of_which"]["late"]["tries"] == 1, "the call at 10 s alone"
+    assert [found for found in recheck(report, [run.path], {})["differences"] if "late" in found] == []
