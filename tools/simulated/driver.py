@@ -38,12 +38,13 @@ class _Utils:
             "mem_bus_width": 1,
         }
 
-    def load_binary(self, name: str, binary: bytes, shared: int, device: int) -> tuple[int, int, int, int, int]:
-        """Module, function, registers, spills, most threads. Kernels that size their grid by occupancy read the real registers."""
-        used = platforms.usage(self._sheet.target, binary, name, shared)
-        return 1, 1, used.registers or 0, used.spills or 0, self._sheet.max_threads_per_block
+    def load_binary(self, name: str, binary: bytes, shared: int, device: int) -> tuple[None, int, int, int, int]:
+        """Module, function, registers, spills, most threads. Kernels that size their grid by occupancy read the real registers.
 
-    def unload_module(self, module: int) -> None: ...
+        There is no module: a kernel unloads its own with the driver of the time when it is collected, and it may outlive the session.
+        """
+        used = platforms.usage(self._sheet.target, binary, name, shared)
+        return None, 1, used.registers or 0, used.spills or 0, self._sheet.max_threads_per_block
 
 
 class SimDriver:

@@ -1,4 +1,6 @@
 import contextlib
+import gc
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from types import ModuleType
@@ -215,6 +217,19 @@ def test_a_kernel_may_be_compiled_first_and_launched_by_its_occupancy(session: S
     kernel[(1, 1, 1)](x, y, 100, 128)
     assert torch.equal(session.to_host(y), torch.arange(100.0) * 6 + 1)
     assert session.launches == ["affine"]
+
+
+def test_a_kernel_may_outlive_the_session_that_has_loaded_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    unraisable: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", unraisable.append)
+    with Session(platforms.default_targets(), platforms.sheet("h100"), seed=0) as session:
+        x = session.to_device(torch.arange(6, dtype=torch.int32))
+        kernel = halve.warmup(x, 6, BLOCK=8, grid=(1,))
+        kernel._init_handles()
+    halve.device_caches.clear()
+    del kernel
+    gc.collect()
+    assert unraisable == []
 
 
 BAD = """
