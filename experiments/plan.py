@@ -22,7 +22,11 @@ from experiments.runs import Run
 from scaffolds import loader
 from tools import tasks as files
 
-HARMLESS = ("resume.run", "resume.on_divergence", "concurrency", "executor.workers", "executor.gpus", "budget.")
+PACE = ("concurrency", "requests_per_minute", "tokens_per_minute", "timeout_s")
+HARMLESS = (
+    *("resume.run", "resume.on_divergence", "concurrency", "executor.workers", "executor.gpus", "budget."),
+    *(f"model_args.{name}" for name in PACE),
+)
 """Overrides that may come with `resume=`: they change how fast and how far a run goes, never what it asks."""
 CONF = "pkg://experiments.conf"
 HEADER = "# The resolved config of a run. The same again: python -m experiments.run --config-path {path} --config-name config\n"
@@ -102,17 +106,17 @@ def plan(collected: Collected) -> Plan:
 
 def reopened(run: Run, collected: Collected) -> Collected:
     """The stored config of a run, with the overrides that may come with `resume=`."""
-    for override in collected.overrides:
-        key = override.lstrip("+~").partition("=")[0]
+    keys = [override.lstrip("+").partition("=")[0] for override in collected.overrides]
+    for key in keys:
         if not any(key == allowed or (allowed.endswith(".") and key.startswith(allowed)) for allowed in HARMLESS):
             allowed_keys = ", ".join(name.rstrip(".") for name in HARMLESS[1:])
             raise UserError(f"resume= takes the run's own config, so {key} cannot be set with it; only {allowed_keys} can.")
     stored = dict(run.config)
     stored.pop("hydra", None)
     choices = {group: name for entry in stored.pop("defaults") if isinstance(entry, dict) for group, name in entry.items()}
-    for typed in (override.partition("=")[0] for override in collected.overrides):
-        if typed.partition(".")[0] in ("concurrency", "executor", "budget"):
-            stored = overlaid(stored, typed, collected.body)
+    for key in keys:
+        if not key.startswith("resume."):
+            stored = overlaid(stored, key, collected.body)
     return Collected({**stored, "resume": collected.body["resume"]}, choices, [])
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.experiments import author, cli
+from tests.experiments.warm import Warm
 from tests.servers.wire import WireServer
 
 
@@ -40,6 +41,20 @@ def test_a_second_signal_stops_at_once(tmp_path: Path) -> None:
         assert time.monotonic() - start < 5
         time.sleep(0.5)
         assert cli.session(process.pid) == []
+
+
+def test_what_changes_no_question_may_come_with_resume(warm: Warm, tmp_path: Path) -> None:
+    words = ["scaffold=oneshot", "scaffold.samples=4", "benchmark.tasks=[silu]", "run_id=r", "model_args.timeout_s=0.2"]
+    with WireServer(lambda request: "Let me think.", delay_s=0.5) as server:
+        cut = warm.run(*cli.asking(server, tmp_path), *words, kill_at=6)
+        assert cut.returncode < 0
+        server.requests.clear()
+        server.peak = 0
+        pace = ["model_args.timeout_s=30", "model_args.concurrency=1", "model_args.requests_per_minute=600"]
+        done = warm.run(f"resume={tmp_path / 'r'}", *pace)
+    assert done.returncode == 0, done.output
+    assert (len(server.requests), server.peak) == (4, 1)
+    assert [call["outcome"] for call in cli.lines(tmp_path / "r", "calls")][-4:] == ["ok"] * 4
 
 
 @pytest.mark.slow
