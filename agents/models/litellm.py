@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from agents.models import arguments, chat, exchange, wire
+from agents.models import arguments, chat, exchange, messages, wire
 from agents.models.base import CallError, Reply, Request
 from agents.models.usage import part
 from agents.prices import bundled
@@ -21,6 +21,9 @@ KEYS = {
     "groq": "GROQ_API_KEY", "xai": "XAI_API_KEY", "together_ai": "TOGETHERAI_API_KEY", "cerebras": "CEREBRAS_API_KEY",
 }  # fmt: skip
 """Variables of providers that need one key and nothing else; the other providers' are known to litellm alone."""
+CACHING = ("bedrock", "vertex_ai", "azure_ai", "openrouter")
+"""Providers of Claude that litellm hands cache breakpoints to; other models cache by themselves, or not at all."""
+MARK = {"type": "ephemeral"}
 SUPPORT = "provider_endpoints_support_backup.json"
 
 
@@ -79,10 +82,20 @@ class LiteLLM:
             return CallError("cut_stream", message)
         return wire.failed(status, headers or {}, str(error).encode("utf-8", "replace"), self.name, self.key_env)
 
+    def _messages(self, request: Request) -> list[dict[str, Any]]:
+        """In OpenAI's dialect, with the stable prefix marked as for Anthropic itself where the model is Anthropic's."""
+        made = chat.messages(request.messages)
+        if self.name.partition("/")[0] in CACHING and "claude" in self.name:
+            system = [message for message in made if message["role"] == "system"]
+            for message in system[-1:]:
+                message["content"] = [messages.block(message["content"], MARK)]
+            messages.mark_first([message for message in made if message["role"] != "system"], request.stable, MARK, alone=not system)
+        return made
+
     def _body(self, request: Request) -> dict[str, Any]:
         body: dict[str, Any] = {
             "model": self.name,
-            "messages": chat.messages(request.messages),
+            "messages": self._messages(request),
             "max_tokens": request.sampling.max_tokens,
             "temperature": request.sampling.temperature,
             "seed": request.sampling.seed,

@@ -53,6 +53,19 @@ async def test_reply_is_read_with_its_usage() -> None:
     assert server.requests[0]["max_tokens"] == 9
 
 
+async def test_a_claude_of_another_provider_gets_its_stable_prefix_marked() -> None:
+    asked = replace(request("The task. The question."), stable=len("The task. "))
+    with WireServer() as server:
+        for name in ("openrouter/anthropic/claude-sonnet-4.5", "openrouter/openai/gpt-5"):
+            await make(name, {"base_url": server.openai_url}, no_tasks).complete(asked)
+    marked, plain = (request["messages"] for request in server.requests)
+    assert [[("cache_control" in block, block["text"]) for block in message["content"]] for message in marked] == [
+        [(True, "You write kernels.")],
+        [(True, "The task. "), (False, "The question.")],
+    ]
+    assert [message["content"] for message in plain] == ["You write kernels.", "The task. The question."]
+
+
 async def test_usage_that_is_missing_is_unknown_and_not_zero() -> None:
     with WireServer(faults=in_turn(Fault("usage", body=None))) as server:
         reply = await model(server).complete(request())
