@@ -5,8 +5,8 @@ MAP-Elites (Mouret and Clune 2015) with a cap, a ring of islands, and a bandit o
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
 
+from agents.counts import Counts
 from scaffolds.rank import ordered
 from scaffolds.state import Attempt
 
@@ -23,18 +23,16 @@ SEEN = 1000
 """Programs that are remembered, the newest ones."""
 
 
-def cell(family: str, kernels: Sequence[Mapping[str, Any]]) -> str:
-    """The cell of a candidate. `kernels` as `Evaluation.compile` has them for one target."""
-    return f"{family}/{resources(kernels)}"
+def cell(family: str, counts: Counts) -> str:
+    return f"{family}/{resources(counts)}"
 
 
-def resources(kernels: Sequence[Mapping[str, Any]]) -> str:
-    """The bin of the kernel that needs most: spills, else its occupancy in thirds, and whether shared memory is used."""
-    if any(k["spills"] for k in kernels):
+def resources(counts: Counts) -> str:
+    """The bin of what the kernels need: spills, else occupancy in thirds, and whether shared memory is used."""
+    if counts.spills:
         return "spills"
-    shares = [k["occupancy"] for k in kernels if k["occupancy"] is not None]
-    third = ("low", "middle", "high")[min(2, int(3 * min(shares)))] if shares else "unknown"
-    return f"{third}+shared" if any(k["shared_bytes"] for k in kernels) else third
+    third = "unknown" if counts.occupancy is None else ("low", "middle", "high")[min(2, int(3 * counts.occupancy))]
+    return f"{third}+shared" if counts.shared_bytes else third
 
 
 def insert(archive: Archive, arrivals: Iterable[tuple[str, Attempt]], capacity: int) -> Archive:

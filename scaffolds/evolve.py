@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from agents.likeness import fingerprint
 from agents.models.base import Identity
+from agents.sweep import TUNER
 from scaffolds import archive, tuning
 from scaffolds.archive import Arms
 from scaffolds.context import Answer
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 
     from agents.models.base import Brief
     from scaffolds.context import Context
+
+
+TUNED = 64
+"""Swept programs that are remembered."""
 
 
 @dataclass
@@ -72,6 +77,8 @@ class EvolveState(State, total=False):
     """Under way, by island."""
     seen: dict[str, str]
     """Attempts by the fingerprint of their program."""
+    tuned: list[str]
+    """Attempts whose launch parameters were swept, the newest ones."""
     arms: Arms
     """Of cells, to take parents from, and of families, to give to authors."""
 
@@ -82,6 +89,7 @@ class Branch(TypedDict):
     number: int
     child: Child
     lessons: list[str]
+    seen: dict[str, str]
     rounds_left: int
     islands: int
 
@@ -90,22 +98,34 @@ async def breed(config: Config, state: EvolveState, runtime: "Runtime[Context]")
     """Opens a step: islands go on with a repair or conceive another child; the first ones only, where queries are too few for all."""
     fresh = {} if "islands" in state else opened(config)
     state = EvolveState(**{**state, **fresh})  # type: ignore[typeddict-item]
-    arms, children, left = state["arms"], dict[str, Child | None](), config.queries - state["spent"]
+    arms, tuned, children, left = state["arms"], state["tuned"], dict[str, Child | None](), config.queries - state["spent"]
     for n in range(config.islands):
         child = children[str(n)] = None
         if left > 0:
-            child = state["children"].get(str(n)) or conceive(config, runtime.context, state["islands"], n, arms)
+            # One island at a time, so that no variant is judged twice.
+            may_tune = partial(tunable, runtime.context, state) if config.tune and tuned == state["tuned"] else None
+            child = state["children"].get(str(n)) or conceive(config, runtime.context, state["islands"], n, arms, may_tune)
+            if child["operator"] == "tune":
+                tuned = [*tuned, child["parents"][0]["id"]][-TUNED:]
             if not child["failed"]:
                 arms = archive.pulled(arms, child["arms"])
             share = max(1, min(child["share"], left - (config.islands - n - 1)))
             left -= share
             children[str(n)] = {**child, "share": share}
-    return {**fresh, "arms": arms, "children": children}
+    return {**fresh, "arms": arms, "tuned": tuned, "children": children}
 
 
 def opened(config: Config) -> Update:
-    island = Island(archive={}, children=0, grown=0, stale=0, best=None, tuned="", tried=[])
-    return {"islands": [island] * config.islands, "children": {}, "spent": 0, "seen": {}, "arms": {}}
+    island = Island(archive={}, children=0, grown=0, stale=0, best=None, tried=[])
+    return {"islands": [island] * config.islands, "children": {}, "spent": 0, "seen": {}, "tuned": [], "arms": {}}
+
+
+def tunable(context: "Context", state: EvolveState, best: Attempt) -> bool:
+    """Whether a sweep would find something new: not once more over what was swept, nor over what came of it."""
+    if best["role"] == TUNER or best["id"] in state["tuned"]:
+        return False
+    variants = tuning.proposals(context, context.recorder.kernel(best["kernel"] or ""), known=state["seen"])
+    return next(variants, None) is not None
 
 
 def under_way(state: EvolveState) -> list[tuple[int, Child]]:
@@ -115,7 +135,8 @@ def under_way(state: EvolveState) -> list[tuple[int, Child]]:
 
 def branch(config: Config, state: EvolveState, n: int, child: Child) -> Branch:
     left = max(0, config.queries - state["spent"] - config.islands) // config.islands
-    return Branch(number=n, child=child, lessons=state["islands"][n]["tried"], rounds_left=left, islands=config.islands)
+    lessons = state["islands"][n]["tried"]
+    return Branch(number=n, child=child, lessons=lessons, seen=state["seen"], rounds_left=left, islands=config.islands)
 
 
 def to_authors(config: Config, state: EvolveState) -> "list[Send]":
@@ -165,21 +186,23 @@ async def write(context: "Context", state: Branch, brief: "Brief", **variables: 
 async def tune(state: Branch, runtime: "Runtime[Context]") -> Update:
     """Variants in the parent's launch parameters, judged; no model is asked."""
     child, number = state["child"], state["number"]
-    judged = await tuning.tune(runtime.context, child["parents"][0], child["share"], round=child["round"], lineage=number, first=0)
+    where = {"round": child["round"], "lineage": number, "first": 0}
+    judged = await tuning.tune(runtime.context, child["parents"][0], child["share"], **where, known=state["seen"])
     return {"children": {str(number): {**child, "judged": judged}}}
 
 
 async def sift(state: EvolveState, runtime: "Runtime[Context]") -> Update:
     """Takes the program from answers that hold a known one; of two islands that wrote the same, the first keeps it."""
-    seen, children, kernel = state["seen"], {}, runtime.context.recorder.kernel
+    kernel, children = runtime.context.recorder.kernel, dict[str, Child]()
+    tuned = {fingerprint(kernel(a["kernel"] or "")): a["id"] for _, child in under_way(state) for a in child["judged"]}
+    seen = archive.remembered(state["seen"], tuned)
     for n, child in under_way(state):
         if child["answer"] and child["answer"]["kernel"]:
             mark = fingerprint(kernel(child["answer"]["kernel"]))
             if mark in seen:
                 children[str(n)] = {**child, "answer": {**child["answer"], "kernel": None, "parse": f"the same program as {seen[mark]}"}}
             else:
-                place = Identity("", "", child["round"], n, child["sample"])
-                seen = archive.remembered(seen, {mark: place.attempt})
+                seen = archive.remembered(seen, {mark: Identity("", "", child["round"], n, child["sample"]).attempt})
     return {"seen": seen, "children": children}
 
 
@@ -202,7 +225,7 @@ async def judge(state: Branch, runtime: "Runtime[Context]") -> Update:
 
 async def select(config: Config, state: EvolveState, runtime: "Runtime[Context]") -> Update:
     """Closes a step: another repair for what failed; archive, rewards and migration for what is done with; and whether the search ends."""
-    context, islands, arms, seen = runtime.context, list(state["islands"]), state["arms"], state["seen"]
+    context, islands, arms = runtime.context, list(state["islands"]), state["arms"]
     children, leaving, arrived = dict[str, Child | None](), [], list[Attempt]()
     for n, at in under_way(state):
         arrived += at["judged"]
@@ -212,13 +235,11 @@ async def select(config: Config, state: EvolveState, runtime: "Runtime[Context]"
             arms = archive.credited(arms, at["arms"], reward)
             if islands[n]["grown"] > state["islands"][n]["grown"] and islands[n]["grown"] % config.migrate == 0:
                 leaving.append(n)
-        if at["operator"] == "tune":
-            seen = archive.remembered(seen, {fingerprint(context.recorder.kernel(a["kernel"] or "")): a["id"] for a in at["judged"]})
     moved = archive.migrate([island["archive"] for island in islands], leaving, config.cells)
     islands = [Island(**{**island, "archive": programs}) for island, programs in zip(islands, moved, strict=True)]
     spent = state["spent"] + len(arrived)
     ended = stop(config, spent, islands, arrived)
-    return {"islands": islands, "children": children, "arms": arms, "seen": seen, "spent": spent, "stop": ended}
+    return {"islands": islands, "children": children, "arms": arms, "spent": spent, "stop": ended}
 
 
 def stop(config: Config, spent: int, islands: list[Island], arrived: list[Attempt]) -> str:
@@ -226,7 +247,9 @@ def stop(config: Config, spent: int, islands: list[Island], arrived: list[Attemp
     elites = ordered(elite for island in islands for elite in island["archive"].values())
     if elites and pace(elites[0]) is None:
         return "solved"
-    if not elites and (reason := hopeless(arrived)):
+    # Nobody judges a program twice, and who declines to repair one may write another.
+    begun = [] if any(a["sample"] for a in arrived) else [a for a in arrived if a["kernel"]] or arrived
+    if not elites and (reason := hopeless(begun)):
         return reason
     return "rounds" if spent >= config.queries else ""
 

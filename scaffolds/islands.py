@@ -1,9 +1,9 @@
 """Islands of an evolution: what the next child is made from, and what becomes of an island with it. No model, no executor is asked here."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
-from agents import sweep
+from agents.counts import Counts
 from agents.rules import allowed
 from agents.strategies import STRATEGIES, family
 from scaffolds import archive, tuning
@@ -32,8 +32,6 @@ class Island(TypedDict):
     """Children since the last gain."""
     best: float | None
     """The speed that a gain is measured from."""
-    tuned: str
-    """The attempt that tuning has nothing to add to."""
     tried: list[str]
     """What became of the newest children, in sentences."""
 
@@ -58,7 +56,9 @@ class Child(TypedDict):
     """In this step."""
 
 
-def conceive(config: "Config", context: "Context", islands: list[Island], n: int, arms: Arms) -> Child:
+def conceive(
+    config: "Config", context: "Context", islands: list[Island], n: int, arms: Arms, tunable: Callable[[Attempt], bool] | None
+) -> Child:
     """The next child of island `n`. One that has died out, or has stopped gaining, builds on a living one's best by another algorithm."""
     island, tie = islands[n], context.rng.random
     ring = [islands[(n - step) % len(islands)]["archive"] for step in range(len(islands))]
@@ -70,7 +70,7 @@ def conceive(config: "Config", context: "Context", islands: list[Island], n: int
         used = {cell.partition("/")[0] for cell in living}
         helpful = [name for name in allowed(context.digest(best), context.hardware) if name in STRUCTURES and name not in used]
         return begun(island, "restructure", archive.choose(arms, helpful or STRUCTURES, tie), [best])
-    if config.tune and island["stale"] and island["tuned"] != best["id"] and tunable(context, best):
+    if island["stale"] and tunable and tunable(best):
         return {**begun(island, "tune", "", [best]), "arms": [], "share": config.tune}
     cell = archive.choose(arms, living, tie)
     others = [name for name in living if name != cell]
@@ -87,12 +87,6 @@ def begun(island: Island, operator: Operator, family: str, parents: Sequence[Att
         operator=operator, family=family, arms=[family], parents=list(parents), share=1, round=island["children"], sample=0, failed=None,
         answer=None, judged=[],
     )  # fmt: skip
-
-
-def tunable(context: "Context", attempt: Attempt) -> bool:
-    """Whether there is a variant to judge."""
-    source = context.recorder.kernel(attempt["kernel"] or "")
-    return next(sweep.proposals(source, (), context.hardware), None) is not None
 
 
 def again(config: "Config", child: Child) -> Child | None:
@@ -119,7 +113,6 @@ def brought_up(config: "Config", context: "Context", island: Island, child: Chil
         grown=island["grown"] + bool(passed),
         stale=0 if gained else island["stale"] + 1,
         best=speed if gained else island["best"],
-        tuned=archive.elites(programs)[0]["id"] if child["operator"] == "tune" else island["tuned"],
         tried=[*island["tried"], *outcome(child, top(passed), before)][-TRIED:],
     )
     return after, archive.reward(top(passed), before)
@@ -134,8 +127,8 @@ def top(attempts: Iterable[Attempt]) -> float | None:
 def cell_of(context: "Context", attempt: Attempt) -> str:
     """What was only tuned is of its parent's family."""
     strategy = attempt["strategy"].partition(tuning.MARK)[0]
-    kernels = context.digest(attempt).get("kernels") or []
-    return archive.cell(family(strategy, context.recorder.kernel(attempt["kernel"] or "")), kernels)
+    source = context.recorder.kernel(attempt["kernel"] or "")
+    return archive.cell(family(strategy, source), Counts.of(context.digest(attempt)))
 
 
 def outcome(child: Child, reached: float | None, before: float | None) -> list[str]:

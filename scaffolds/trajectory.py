@@ -63,8 +63,8 @@ def steps(nodes: int, config: Any) -> int:
 
 
 def last_error(context: Context) -> str | None:
-    """Why the newest attempt could not be judged, for a scaffold that gives up on a task that is broken."""
-    newest = max(context.attempts, default=None)
+    """Why an attempt could not be judged, the newest one, for a scaffold that gives up on a task that is broken."""
+    newest = max((name for name, attempt in context.attempts.items() if attempt["verdict"] == "task_invalid"), default=None)
     return context.digest(context.attempts[newest])["message"] if newest else None
 
 

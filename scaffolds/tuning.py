@@ -1,11 +1,12 @@
 """Tuning without a model: the launch parameters of a settled kernel are swept, and each variant is judged as an attempt of its own."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Container, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from agents import sweep
+from agents.likeness import fingerprint
 from agents.parsing import MAX_LINE
 from agents.sweep import TUNER, Trial, Variant
 from scaffolds.context import Answer
@@ -22,23 +23,30 @@ MARK = "; launch: "
 
 
 async def tune(
-    context: "Context", settled: Attempt, evaluations: int, *, round: int, lineage: int = 0, first: int = 1, width: int = WIDTH
-) -> list[Attempt]:
+    context: "Context", settled: Attempt, evaluations: int, *, round: int, lineage: int = 0, first: int = 1, width: int = WIDTH,
+    known: Container[str] = (),
+) -> list[Attempt]:  # fmt: skip
     """The variants of a settled attempt that were judged, in the order of their samples: `first`, `first` + 1, ...
 
-    Takes at most `evaluations`, and none where the attempt has no speed to improve on or no parameter to vary. It draws nothing and
-    asks nobody. Raises what `Context.evaluate` raises, once all variants of the step have settled.
+    Takes at most `evaluations`, and none where the attempt has no speed to improve on or no parameter to vary; passes over what is
+    `known` by its fingerprint. It draws nothing and asks nobody. Raises what `Context.evaluate` raises, once all variants of the step
+    have settled.
     """
     speed, made = pace(settled), list[Attempt]()
     if settled["verdict"] != "pass" or settled["kernel"] is None or speed is None:
         return made
     source = context.recorder.kernel(settled["kernel"])
     tried = [Trial(sweep.origin(sweep.parameters(source, context.hardware)), speed, "pass")]
-    while variants := list(islice(sweep.proposals(source, tried, context.hardware), min(width, evaluations - len(made)))):
+    while variants := list(islice(proposals(context, source, tried, known), min(width, evaluations - len(made)))):
         judged = await judge(context, settled, variants, round, lineage, first + len(made))
         tried += [Trial(v.values, pace(a), a["verdict"]) for v, a in zip(variants, judged, strict=True)]
         made += judged
     return made
+
+
+def proposals(context: "Context", source: str, tried: Sequence[Trial] = (), known: Container[str] = ()) -> Iterator[Variant]:
+    """What would be judged next of a source."""
+    return (variant for variant in sweep.proposals(source, tried, context.hardware) if fingerprint(variant.source) not in known)
 
 
 async def judge(context: "Context", settled: Attempt, variants: Sequence[Variant], round: int, lineage: int, first: int) -> list[Attempt]:

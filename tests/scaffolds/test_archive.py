@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agents.counts import Counts
 from scaffolds import archive
 from scaffolds.archive import Archive
 from scaffolds.rank import ordered
@@ -59,7 +60,7 @@ def test_each_cell_keeps_its_best_and_nothing_that_failed(made: Arrivals) -> Non
 
 @given(st.lists(arrivals(), min_size=1, max_size=4), st.integers(1, 3), st.sets(st.integers(0, 3)))
 def test_migration_loses_no_islands_best_and_copies_one_step_only(made: list[Arrivals], capacity: int, leaving: set[int]) -> None:
-    named = [[(cell, Attempt(**{**a, "id": f"{a['id']}.{n}"})) for cell, a in part] for n, part in enumerate(made)]  # type: ignore[typeddict-item]
+    named = [[(cell, Attempt(**{**a, "id": f"{a['id']}.{n}"})) for cell, a in part] for n, part in enumerate(made)]
     islands = [archive.insert({}, part, capacity) for part in named]
     travellers = sorted(n for n in leaving if n < len(islands))
     after = archive.migrate(islands, travellers, capacity)
@@ -79,19 +80,18 @@ def test_an_immigrant_lives_in_the_cell_that_it_came_from() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kernels", "found"),
+    ("counts", "found"),
     [
-        ([], "unknown"),
-        ([{"spills": 0, "occupancy": None, "shared_bytes": None}], "unknown"),
-        ([{"spills": 0, "occupancy": 1.0, "shared_bytes": 0}], "high"),
-        ([{"spills": 0, "occupancy": 0.5, "shared_bytes": 0}], "middle"),
-        ([{"spills": 0, "occupancy": 0.25, "shared_bytes": 4096}], "low+shared"),
-        ([{"spills": 0, "occupancy": 1.0, "shared_bytes": 0}, {"spills": 0, "occupancy": 0.0, "shared_bytes": 0}], "low"),
-        ([{"spills": 0, "occupancy": 1.0, "shared_bytes": 0}, {"spills": 4, "occupancy": 1.0, "shared_bytes": 64}], "spills"),
+        (Counts(), "unknown"),
+        (Counts(spills=0, occupancy=1.0, shared_bytes=0), "high"),
+        (Counts(spills=0, occupancy=0.5), "middle"),
+        (Counts(occupancy=0.25, shared_bytes=4096), "low+shared"),
+        (Counts(occupancy=0.0), "low"),
+        (Counts(spills=4, occupancy=1.0, shared_bytes=64), "spills"),
     ],
 )
-def test_the_bin_is_that_of_the_kernel_that_needs_most(kernels: list[dict[str, float]], found: str) -> None:
-    assert archive.cell("tile", kernels) == f"tile/{found}"
+def test_a_cell_is_a_family_and_a_bin_of_resources(counts: Counts, found: str) -> None:
+    assert archive.cell("tile", counts) == f"tile/{found}"
 
 
 def test_a_bandit_tries_every_arm_and_stays_with_the_one_that_pays() -> None:
