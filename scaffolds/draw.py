@@ -15,13 +15,20 @@ PICTURE = re.compile(r"(<!-- graph: (\S+) -->\n).*?(<!-- end of graph -->)", re.
 
 def mermaid(name: str) -> str:
     """The flow chart of scaffold `name` with its default options, nodes and edges in a fixed order."""
-    graph = loader.build(name, loader.build_config(name)).compile(name=name).get_graph()
+    graph = loader.build(name, loader.build_config(name)).compile(name=name).get_graph(xray=True)
+    order = list(graph.nodes)
     lines = ["flowchart TD"]
-    for node in graph.nodes:
-        lines.append(f"    {node}([{node.strip('_')}])" if node.startswith("__") else f"    {node}[{node}]")
-    for edge in sorted(graph.edges, key=lambda e: (list(graph.nodes).index(e.source), list(graph.nodes).index(e.target))):
-        lines.append(f"    {edge.source} {'-.->' if edge.conditional else '-->'} {edge.target}")
-    return "\n".join(lines).replace("__start__", "start").replace("__end__", "stop") + "\n"
+    for node in order:
+        label = node.replace("__", "")
+        lines.append(f"    {key(node)}([{label}])" if node.endswith("__") else f"    {key(node)}[{label}]")
+    for edge in sorted(graph.edges, key=lambda e: (order.index(e.source), order.index(e.target))):
+        lines.append(f"    {key(edge.source)} {'-.->' if edge.conditional else '-->'} {key(edge.target)}")
+    return "\n".join(lines) + "\n"
+
+
+def key(node: str) -> str:
+    """What Mermaid takes as a node's id: no colon, as nodes of a graph within the graph have, and no `end`."""
+    return node.replace(":", "_").replace("__start__", "start").replace("__end__", "stop")
 
 
 def renewed(text: str) -> str:

@@ -1,6 +1,6 @@
 """What nodes of several scaffolds share."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -22,6 +22,16 @@ def hopeless(attempts: Sequence[Attempt]) -> str:
     if attempts and all(a["declined"] for a in attempts):
         return "declined"
     return "error" if attempts and all(a["verdict"] == "task_invalid" for a in attempts) else ""
+
+
+def roofline_share(digest: Mapping[str, Any]) -> float | None:
+    """The share of what the device's peaks allow that a candidate reached at the largest timed size, as its profile or its timing says.
+
+    None where neither was measured.
+    """
+    profiled = [size["roofline_share"] for size in digest.get("roofline") or () if size["roofline_share"] is not None]
+    timed = [size["floor_us"] / size["candidate_us"] for size in digest["sizes"] if size.get("floor_us")]
+    return (profiled or timed or [None])[-1]
 
 
 def within_budget(node: Node) -> Node:
