@@ -1,110 +1,88 @@
-"""What an author learns of an evaluation: a typed digest for models that read no prose, and its text, most useful first."""
+"""What an author is told of an evaluation: its digest in words, most useful first, bounded in tokens."""
 
+import math
+from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
+from agents.digest import clip
+from agents.digest import digest as digest
 from agents.parsing import readable
-from tools import findings
-from tools.evaluation import Evaluation
 
-MAX_TEXT = 6000
-"""Characters of feedback in a prompt, about 1,500 tokens."""
-MAX_MESSAGE = 600
+MAX_TOKENS = 1500
+"""Of the text of one evaluation in a prompt, unless told otherwise."""
+BYTES_PER_TOKEN = 2
+"""Fewer than three tokenisers (cl100k, Anthropic's, DeepSeek's) put into one token of such text, where numbers are many: in 447 recorded
+evaluations 2.38 at least, 3.1 at the median."""
+CUT = "[Cut here to keep it short.]"
+LEAST = 40
+"""Bytes below which the rest of a part is not worth keeping."""
+GAP = " ... "
 MAX_DETAIL = 2000
-MAX_CASES = 4
-MAX_FINDINGS = 4
-"""Of accesses out of bounds, of races, of advisories, and of torch's operators."""
-HIDDEN = "fails on inputs not shown"
-SAID = frozenset({"case", "max_abs", "rel_rms", "worst_index", "first_index", "matched", "tolerance"})
-"""Entries of a failure's detail that its case says too."""
-FOUND = frozenset({"out_of_bounds", "data_race"})
-"""Verdicts whose detail is a finding, which the message says whole."""
-TRAFFIC = ("sectors_loaded", "sectors_stored", "minimal_bytes", "flops", "launches")
+MAX_STALLS = 3
+COUNTERS = {
+    "memory": "device memory", "l2": "L2", "l1": "L1", "multiprocessor": "instructions", "matrix": "matrix units", "occupancy": "occupancy",
+}  # fmt: skip
+"""Of a launch, as shares."""
+PLAIN = {"waves": "waves", "registers": "registers", "sectors_per_request": "sectors per load"}
 
 
-def digest(evaluation: Evaluation, held_out: frozenset[str] = frozenset()) -> dict[str, Any]:
-    """`verdict, stage, message, detail, failing, passed, shown, compiler, findings, traffic, torch_work, launches, speedup, sizes,
-    no_timing, modelled`.
-
-    Made from `Evaluation.public()`; of held-out cases, by their results or named in `held_out`, only that they failed. `failing` holds at
-    most four cases as `{case, kind, message, max_abs, rel_rms, wrong, first, index, tolerance}`: `wrong` is the share out of
-    tolerance, `first` the first wrong index, `index` the one with the largest error in units of its tolerance. `findings` are
-    sentences, a few of each kind; `traffic` is what the largest shown case moved (bytes) and computed, on the simulated device.
-    """
-    public = evaluation.public()
-    error = public["error"] or {"message": "", "detail": {}}
-    hidden = error["message"] == HIDDEN or error["detail"].get("case") in held_out
-    memory = {} if hidden else public["memory"] or {}
-    timing = public["timing"]
-    cases = public["cases"]
-    return {
-        "verdict": evaluation.verdict,
-        "stage": evaluation.stage,
-        "message": HIDDEN if hidden else clip(error["message"], MAX_MESSAGE),
-        "detail": {}
-        if hidden or evaluation.verdict in FOUND
-        else {key: value for key, value in error["detail"].items() if key not in SAID},
-        "failing": [failing(c) for c in cases if not c["ok"]][:MAX_CASES],
-        "passed": sum(c["ok"] for c in cases),
-        "shown": len(cases),
-        "compiler": [{"target": c["target"], "error": c["error"]} for c in public["compile"] if c.get("error") and not hidden],
-        "findings": found(memory),
-        "traffic": {name: memory[name] for name in TRAFFIC} if "sectors_loaded" in memory else None,
-        "torch_work": public["torch_work"][:MAX_FINDINGS],
-        "launches": public["launches"],
-        "speedup": timing["speedup"] if timing else None,
-        "sizes": timing["sizes"] if timing else [],
-        "no_timing": public["no_timing"],
-        "modelled": modelled(public["modelled"]),
-    }
+def text(digest: dict[str, Any], tokens: int = MAX_TOKENS) -> str:
+    """The digest in words, at most `tokens` long (64 or more). It begins with the verdict and why; what is cut comes last, and is said."""
+    parts = [readable(part) for part in told(digest)]
+    whole = "\n".join(parts)
+    room = tokens * BYTES_PER_TOKEN
+    if size(whole) <= room:
+        return whole
+    kept: list[str] = []
+    left = room - size(CUT) - 1
+    for part in parts:
+        kept.append(shortened(part, left))
+        left -= size(part) + 1
+        if left < LEAST:
+            break
+    return shortened("\n".join([*kept, CUT]), room)
 
 
-def found(memory: dict[str, Any]) -> list[str]:
-    """The findings of the instruments in sentences: of accesses out of bounds, of races, and advisories."""
-    kinds = (
-        [findings.access(finding) for finding in memory.get("out_of_bounds", ())],
-        [findings.race(finding) for finding in memory.get("races", ())],
-        memory.get("advisories", ()),
-    )
-    return [clip(text, MAX_MESSAGE) for kind in kinds for text in list(dict.fromkeys(kind))[:MAX_FINDINGS]]
-
-
-def modelled(found: dict[str, Any] | None) -> dict[str, Any] | None:
-    """The modelled time without its counts; None where there is none."""
-    if found is None or found["speedup"] is None:
-        return None
-    return {name: found[name] for name in ("hardware", "speedup", "bound", "sizes")}
-
-
-def failing(case: dict[str, Any]) -> dict[str, Any]:
-    matched = case["matched"]
-    return {
-        "case": case["case"],
-        "kind": case["kind"],
-        "message": clip(case["message"], MAX_MESSAGE),
-        "max_abs": case["max_abs"],
-        "rel_rms": case["rel_rms"],
-        "wrong": None if matched is None else 1.0 - matched,
-        "first": case["first_index"],
-        "index": case["worst_index"],
-        "tolerance": case["tolerance"],
-    }
-
-
-def text(digest: dict[str, Any], limit: int = MAX_TEXT) -> str:
-    """The digest in words, at most `limit` characters; what is cut comes last."""
-    lines = [f"Verdict: {digest['verdict']} (stage: {digest['stage']})"]
+def told(digest: dict[str, Any]) -> Iterator[str]:
+    """Parts of the text, most useful first."""
+    yield verdict(digest)
     if digest["message"]:
-        lines.append(f"Reason: {digest['message']}")
-    lines += [
-        f"Compiler ({c['target']}): {clip(str(c['error']), MAX_DETAIL)}" for c in digest["compiler"] if c["error"] != digest["message"]
-    ]
-    lines += [mismatch(c, digest["message"]) for c in digest["failing"]]
-    lines += [f"Found: {sentence}" for sentence in digest["findings"] if sentence not in digest["message"]]
-    lines += work(digest["torch_work"]) + facts(digest["detail"])
+        yield f"Reason: {digest['message']}"
+    yield from chain(
+        (f"Compiler ({c['target']}): {clip(str(c['error']), MAX_DETAIL)}" for c in digest["compiler"] if c["error"] != digest["message"]),
+        (mismatch(c, digest["message"]) for c in digest["failing"]),
+        (f"Found: {sentence}" for sentence in digest["findings"] if sentence not in digest["message"]),
+        work(digest["torch_work"]),
+        facts(digest["detail"]),
+    )
     if digest["shown"]:
-        lines.append(f"Cases passed: {digest['passed']} of {digest['shown']} shown")
-    lines += timing(digest) + traffic(digest["traffic"])
-    return readable("\n".join(lines))[:limit]
+        yield f"Cases passed: {digest['passed']} of {digest['shown']} shown"
+    yield from chain(
+        timing(digest), modelled_time(digest["modelled"]), profile(digest), resources(digest["kernels"]), traffic(digest["traffic"])
+    )
+
+
+def verdict(digest: dict[str, Any]) -> str:
+    return f"Verdict: {digest['verdict']}" + ("" if digest["verdict"] == "pass" else f" (at stage {digest['stage']})")
+
+
+def count(text: str) -> int:
+    """Tokens of a text at most, as far as one can tell without the model's tokeniser."""
+    return math.ceil(size(text) / BYTES_PER_TOKEN)
+
+
+def size(text: str) -> int:
+    return len(text.encode())
+
+
+def shortened(text: str, room: int) -> str:
+    """Head and tail of a text in at most `room` bytes."""
+    if size(text) <= room:
+        return text
+    whole, tail = text.encode(), max(0, room // 3 - len(GAP))
+    head = whole[: max(0, room - tail - len(GAP))].decode(errors="ignore")
+    return head + GAP[: max(0, room)] + (whole[-tail:].decode(errors="ignore") if tail else "")
 
 
 def facts(detail: dict[str, Any]) -> list[str]:
@@ -143,25 +121,67 @@ def mismatch(case: dict[str, Any], said: str) -> str:
 
 
 def timing(digest: dict[str, Any]) -> list[str]:
-    lines = []
-    if digest["speedup"] is not None:
-        lines.append(f"Measured speedup against the baseline: {digest['speedup']:.3f}x (geometric mean over sizes)")
-    for size in digest["sizes"]:
-        lines.append(
-            f"  {size['case']}: baseline {size['baseline_us']:.1f} us, yours {size['candidate_us']:.1f} us, {size['speedup']:.2f}x"
-        )
-    if found := digest["modelled"]:
-        lines.append(f"Modelled for {found['hardware']}, not measured: {found['speedup']:.3f}x, bound by {found['bound']}")
-        for size in found["sizes"]:
-            times = f"baseline {size['baseline_us']:.1f} us, yours {size['candidate_us']:.1f} us"
-            lines.append(f"  {size['case']}: {times}, launches {size['launches']}, bound by {size['bound']}")
+    """Every timed size with what it reaches against the roofline, where that is known."""
+    if digest["speedup"] is None:
+        return []
+    reached = {row["case"]: row for row in digest["roofline"]}
+    lines = [f"Measured speedup against the baseline: {digest['speedup']:.3f}x (geometric mean over sizes)"]
+    for timed in digest["sizes"]:
+        line = f"  {timed['case']}: baseline {timed['baseline_us']:.1f} us, yours {timed['candidate_us']:.1f} us, {timed['speedup']:.2f}x"
+        lines.append(line + roof(reached.get(timed["case"])))
     return lines
 
 
-def clip(text: str, limit: int) -> str:
-    """Head and tail of a text that is too long: the first line names the error, the last lines say where."""
-    text = readable(text)
-    if len(text) <= limit:
-        return text
-    tail = limit // 3
-    return text[: limit - tail - 5] + " ... " + text[-tail:]
+def roof(reached: dict[str, Any] | None) -> str:
+    if reached is None:
+        return ""
+    products = f", {reached['tflop_s']:.1f} TFLOP/s" if reached["tflop_s"] else ""
+    limit = "memory bandwidth" if reached["bound"] == "memory" else "matrix products"
+    return f"; {reached['gb_s']:.0f} GB/s{products}, {100 * reached['roofline_share']:.0f} % of the roofline ({limit})"
+
+
+def modelled_time(found: dict[str, Any] | None) -> list[str]:
+    if found is None:
+        return []
+    lines = [f"Modelled for {found['hardware']}, not measured: {found['speedup']:.3f}x, bound by {found['bound']}"]
+    for case in found["sizes"]:
+        times = f"baseline {case['baseline_us']:.1f} us, yours {case['candidate_us']:.1f} us"
+        lines.append(f"  {case['case']}: {times}, launches {case['launches']}, bound by {case['bound']}")
+    return lines
+
+
+def profile(digest: dict[str, Any]) -> list[str]:
+    """What the profilers saw: the bottleneck with the counters that show it, and where the device time goes."""
+    seen = digest["profile"]
+    if seen is None:
+        return []
+    lines = [f"Profiled: {launch['kernel']}: bottleneck {launch['bottleneck']}; {counters(launch)}" for launch in seen["launches"]]
+    if seen["times"]:
+        total = sum(row["us"] for row in seen["times"]) or 1.0
+        shares = ", ".join(f"{row['name']} {100 * row['us'] / total:.0f} % in {row['calls']} launches" for row in seen["times"])
+        lines.append(f"Device time by kernel: {shares}")
+    return lines
+
+
+def counters(launch: dict[str, Any]) -> str:
+    """Those that are known, shares in percent of what the hardware can sustain."""
+    shares = [f"{name} {100 * launch[key]:.0f} %" for key, name in COUNTERS.items() if launch.get(key) is not None]
+    plain = [f"{name} {launch[key]:.3g}" for key, name in PLAIN.items() if launch.get(key) is not None]
+    waits = sorted(launch.get("stalls", {}).items(), key=lambda wait: -wait[1])[:MAX_STALLS]
+    return ", ".join([*shares, *plain, *(f"waits for {name} {cycles:.1f} cycles an instruction" for name, cycles in waits)])
+
+
+def resources(kernels: list[dict[str, Any]]) -> list[str]:
+    """What the built kernels take."""
+    return [f"Built {row['name']}: {taken}" for row in kernels if (taken := ", ".join(amounts(row)))]
+
+
+def amounts(row: dict[str, Any]) -> Iterator[str]:
+    if row["registers"] is not None:
+        yield f"{row['registers']} registers"
+    if row["spills"]:
+        yield f"{row['spills']} words spilled"
+    if row["shared_bytes"]:
+        yield f"{row['shared_bytes']} bytes of shared memory"
+    if row["occupancy"] is not None:
+        yield f"occupancy {100 * row['occupancy']:.0f} %"
