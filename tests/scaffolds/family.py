@@ -13,6 +13,7 @@ from tests.scaffolds.scripted import Recorder, Script, TableExecutor, context
 OPTIONS: dict[str, dict[str, Any]] = {
     "oneshot": {"samples": 4},
     "geak": {"rounds": 4, "descendants": 3, "patience": 9},
+    "evolve": {"queries": 15, "islands": 3, "crossover": 0.5},
 }
 """Scaffolds, and options under which a trajectory takes about a dozen attempts."""
 

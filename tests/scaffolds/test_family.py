@@ -43,6 +43,7 @@ def failing(way: str, when: Callable[[Request], bool]) -> Script:
     return lambda request: FAILURES[way] if when(request) else sound(request)
 
 
+@pytest.mark.sampled(96)
 @every
 @pytest.mark.parametrize("way", FAILURES)
 @pytest.mark.parametrize("when", WHEN)

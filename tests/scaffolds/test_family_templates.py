@@ -1,8 +1,8 @@
 """The embedded author in every scaffold: repairs from parent and digest alone, what it cannot write, and how searches differ."""
 
 import random
-from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -96,11 +96,20 @@ async def test_a_planted_defect_is_repaired_from_parent_and_digest_alone(name: s
 
 async def test_scaffolds_differ_in_who_writes_and_from_whom() -> None:
     ran = {name: (await run(name, flaws=0.5, seed=1)).lines for name in OPTIONS}
-    roles = {name: frozenset(line["role"] for line in lines) for name, lines in ran.items()}
-    assert len(set(roles.values())) == len(OPTIONS), roles
-    parents = {name: Counter(len(line["parents"]) for line in lines) for name, lines in ran.items()}
-    assert set(parents["oneshot"]) == {0}
-    assert all(set(parents[name]) > {0} for name in OPTIONS if name != "oneshot"), parents
+    kinds = {name: frozenset((line["role"], len(line["parents"])) for line in lines) for name, lines in ran.items()}
+    assert len(set(kinds.values())) == len(OPTIONS), kinds
+    assert kinds["oneshot"] == {("generator", 0)}
+    depths = {name: max(depth(lines).values()) for name, lines in ran.items()}
+    assert depths["oneshot"] == 0
+    assert all(depths[name] > 1 for name in OPTIONS if name != "oneshot"), depths
+
+
+def depth(lines: list[dict[str, Any]]) -> dict[str, int]:
+    """Of each attempt, how many generations led to it."""
+    found: dict[str, int] = {}
+    for line in lines:
+        found[line["attempt"]] = max((found[parent] + 1 for parent in line["parents"]), default=0)
+    return found
 
 
 @pytest.mark.slow
