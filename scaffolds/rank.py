@@ -1,7 +1,9 @@
 """Which attempt is better: one total order for champions and for pools of ancestors (DESIGN 2)."""
 
 import math
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from scaffolds.state import Attempt
 
@@ -24,12 +26,31 @@ def better(champion: Attempt | None, attempt: Attempt) -> Attempt | None:
     return attempt if champion is None else ordered([champion, attempt])[0]
 
 
-def pooled(pool: Iterable[Attempt], arrivals: Iterable[Attempt], capacity: int) -> list[Attempt]:
-    """The pool after `arrivals`: passing attempts only, best first, one per kernel, the worst leaving when it is full."""
-    best: dict[str | None, Attempt] = {}
+Trait = Callable[[Attempt], Any]
+
+
+def pooled(
+    pool: Iterable[Attempt],
+    arrivals: Iterable[Attempt],
+    capacity: int,
+    *,
+    program: Trait = lambda attempt: attempt["kernel"],
+    family: Trait = lambda attempt: attempt["id"],
+    alike: int = 1,
+) -> list[Attempt]:
+    """The pool after `arrivals`: passing attempts only, best first, the worst leaving when it is full.
+
+    Of one `program` only the best is kept, and of one `family` the best `alike`. The best of all is never evicted.
+    """
+    kept: list[Attempt] = []
+    programs: set[Any] = set()
+    families: Counter[Any] = Counter()
     for attempt in ordered(a for a in (*pool, *arrivals) if a["verdict"] == "pass"):
-        best.setdefault(attempt["kernel"], attempt)
-    return list(best.values())[:capacity]
+        if program(attempt) not in programs and families[family(attempt)] < alike:
+            kept.append(attempt)
+            families[family(attempt)] += 1
+        programs.add(program(attempt))
+    return kept[:capacity]
 
 
 def pace(attempt: Attempt) -> float | None:

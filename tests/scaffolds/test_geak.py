@@ -1,6 +1,7 @@
 """GEAK's graph with scripted replies: repair, restart with lessons, pool, stops, and order."""
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -11,12 +12,27 @@ from hypothesis import strategies as st
 from agents.budget import Limits, TrajectoryLimits
 from agents.models.base import OUTAGES, CallError, Reply, Request, Usage
 from agents.recorder import TrajectoryRecord
+from benchmark.task import Task
 from scaffolds import geak, loader, trajectory
 from scaffolds.context import Context
 from scaffolds.rank import better, standing
-from tests.scaffolds.scripted import FAILURES, Recorder, Script, chaotic, context, fenced
+from tests.scaffolds.scripted import FAILURES, Recorder, Script, TableExecutor, chaotic, context, fenced
+from tools.evaluation import Evaluation
+from tools.settings import Settings
 
 Lines = list[dict[str, Any]]
+LAUNCHED = """import triton
+
+
+@triton.jit
+def kernel(x, BLOCK: tl.constexpr):
+    pass
+
+
+def double(x):
+    kernel[(triton.cdiv(x.numel(), 256),)](x, BLOCK=256, num_warps=4)
+    return x
+"""
 
 
 async def run(script: Script, *, jitter: int | None = None, limits: Limits | None = None, recorder: Recorder | None = None,
@@ -59,7 +75,7 @@ async def test_a_failing_candidate_is_reflected_on_and_repaired() -> None:
 
 async def test_after_the_debug_cap_a_lineage_restarts_with_its_lessons() -> None:
     script = by_role(generator=lambda r: f"timeout {r.identity.round}", repairer=lambda r: f"timeout {r.identity.round}")
-    record, lines, ctx = await run(script, rounds=7, descendants=1, debug=2)
+    record, lines, ctx = await run(script, rounds=7, descendants=1, debug=2, correctness=1.0)
     assert [a["role"] for a in lines] == ["generator", "repairer", "repairer", "generator", "repairer", "repairer", "generator"]
     assert lines[3]["parents"] == []
     assert record.end_reason == "rounds"
@@ -69,7 +85,7 @@ async def test_after_the_debug_cap_a_lineage_restarts_with_its_lessons() -> None
 
 async def test_only_the_newest_lessons_are_kept() -> None:
     script = by_role(generator=lambda _: "timeout", repairer=lambda r: f"timeout {r.identity.round}")
-    _, _, ctx = await run(script, rounds=6, descendants=1, debug=0, lessons=2)
+    _, _, ctx = await run(script, rounds=6, descendants=1, debug=0, lessons=2, correctness=1.0)
     assert "- lesson 2.0" not in prompts_of(ctx, "generator")[5, 0]
     assert "- lesson 3.0\n- lesson 4.0" in prompts_of(ctx, "generator")[5, 0]
 
@@ -138,6 +154,171 @@ async def test_small_gains_that_add_up_are_gains() -> None:
     script = by_role(generator=lambda _: "1.00", optimiser=lambda r: f"{1 + 0.015 * r.identity.round:.3f}")
     record, _, _ = await run(script, rounds=7, patience=2)
     assert record.end_reason == "rounds"
+
+
+@pytest.mark.parametrize(("rounds", "debug", "asked"), [(10, 1, 4), (5, 1, 2), (5, 3, 4), (3, 3, 3), (20, 3, 8)])
+async def test_rounds_for_correctness_end_and_speed_keeps_its_own(rounds: int, debug: int, asked: int) -> None:
+    script = by_role(generator=lambda r: f"timeout {r.identity.round}", repairer=lambda r: f"timeout {r.identity.round}")
+    record, lines, _ = await run(script, rounds=rounds, debug=debug, descendants=1)
+    assert (record.end_reason, len(lines)) == ("rounds", asked)
+
+
+async def test_what_correctness_leaves_is_for_speed() -> None:
+    script = by_role(generator=lambda _: "crash", repairer=lambda _: "1.0", optimiser=lambda r: f"{1 + r.identity.round / 5}")
+    _, lines, _ = await run(script, rounds=10, descendants=1)
+    assert [a["role"] for a in lines] == ["generator", "repairer"] + ["optimiser"] * 8
+
+
+async def test_a_lineage_that_never_passes_goes_on_from_the_pool_once_its_share_is_spent() -> None:
+    def repaired(request: Request) -> str:
+        return f"timeout {request.identity.round}"
+
+    script = by_role(
+        generator=lambda r: ["1.0", "crash"][r.identity.lineage], repairer=repaired, optimiser=lambda r: f"1.{r.identity.round}"
+    )
+    _, lines, _ = await run(script, rounds=6, debug=2, correctness=0.4)
+    assert [a["role"] for a in lines if ".01." in a["attempt"]] == ["generator", "repairer", "repairer"] + ["optimiser"] * 3
+    _, lines, _ = await run(script, rounds=6, debug=9, correctness=0.2)
+    assert [a["role"] for a in lines if ".01." in a["attempt"]] == ["generator"] + ["repairer"] * 5, "one candidate and its repairs"
+
+
+async def test_a_failed_step_from_the_pool_is_repaired_out_of_the_budget_for_speed() -> None:
+    script = by_role(generator=lambda _: "1.0", optimiser=lambda _: "crash", repairer=lambda r: f"1.{r.identity.round}")
+    _, lines, _ = await run(script, rounds=6, debug=1, descendants=1, correctness=0.1)
+    assert [a["role"] for a in lines] == ["generator", "optimiser", "repairer", "optimiser", "repairer", "optimiser"]
+
+
+def program(speedup: str, name: str = "x") -> str:
+    """The same program whatever its comments and names are."""
+    return f"```python\n# {speedup}\ndef double({name}):\n    return {name}\n```"
+
+
+async def test_a_program_under_other_names_is_one_ancestor_and_its_best_time_stays() -> None:
+    def script(request: Request) -> str:
+        if request.identity.role == "reflector":
+            return "Lesson: none"
+        return program(f"1.{request.identity.round}", "xyz"[request.identity.round])
+
+    _, lines, _ = await run(script, rounds=3, descendants=1, patience=9)
+    assert [a["parents"] for a in lines] == [[], ["000.00.00"], ["001.00.00"]]
+    _, lines, _ = await run(script, rounds=3, descendants=1, variant="v1")
+    assert lines[2]["parents"] == ["001.00.00", "000.00.00"]
+
+
+async def test_of_one_family_so_many_stay_and_the_best_always() -> None:
+    def script(request: Request) -> str:
+        who = request.identity
+        said = "fuse: all in one kernel" if (who.role, who.lineage) == ("generator", 0) else "launch: more warps"
+        return "Lesson: none" if who.role == "reflector" else fenced(f"{1 + who.round + who.lineage / 10}", said)
+
+    _, lines, _ = await run(script, rounds=4, ancestors=4, alike=2, patience=9)
+    assert lines[-1]["parents"] == ["002.01.00", "002.00.00", "000.00.00"]
+
+
+async def test_authors_are_shown_different_directions_that_the_pool_has_not_taken() -> None:
+    script = by_role(generator=lambda _: "1.0", optimiser=lambda r: f"1.{r.identity.round}")
+    _, _, ctx = await run(script, rounds=2)
+    first, second = (prompts_of(ctx, "optimiser")[1, lineage] for lineage in range(2))
+    shown = [set(re.findall(r"^- `(\w+)`: ", text.partition("Directions that are open")[2], re.MULTILINE)) for text in (first, second)]
+    assert shown[0]
+    assert shown[1]
+    assert not shown[0] & shown[1]
+    assert "launch" not in shown[0] | shown[1], "the pool's own family"
+
+
+class Roofed(TableExecutor):
+    """Times whose floor says that a candidate of 2.0 reaches the peaks."""
+
+    async def evaluate(self, candidate: str, task: Task, settings: Settings) -> Evaluation:
+        done = await super().evaluate(candidate, task, settings)
+        for size in done.timing.sizes if done.timing else []:
+            size.floor_us = 5.0
+        return done
+
+
+@pytest.mark.parametrize(("roofline", "rounds"), [(0.95, 3), (0.7, 2), (9.0, 5)])
+async def test_it_ends_where_the_best_reaches_the_share_of_the_roofline(roofline: float, rounds: int) -> None:
+    script = by_role(generator=lambda _: "1.0", optimiser=lambda r: f"{1 + r.identity.round / 2}")
+    ctx = context(script, executor=Roofed())
+    config = loader.build_config("geak", {"descendants": 1, "roofline": roofline})
+    record = await trajectory.run("geak", config, ctx)
+    assert (record.end_reason, len(ctx.recorder.lines())) == ("solved" if rounds < 5 else "rounds", rounds)
+
+
+def structure(lines: Lines) -> list[tuple[str, str, list[str]]]:
+    return [(a["attempt"], a["role"], a["parents"]) for a in lines]
+
+
+FIRST_PASSES_IN_THE_SECOND_LINEAGE = by_role(
+    generator=lambda r: ["crash", "1.0"][r.identity.lineage],
+    repairer=lambda r: f"timeout {r.identity.round}",
+    optimiser=lambda r: f"{1 + r.identity.round / 10 + r.identity.lineage / 100:.2f}",
+)
+
+
+async def test_ours_repairs_each_lineage_beside_the_pool() -> None:
+    _, lines, _ = await run(FIRST_PASSES_IN_THE_SECOND_LINEAGE, rounds=3, debug=1)
+    assert structure(lines)[2:] == [
+        ("001.00.00", "repairer", ["000.00.00"]),
+        ("001.01.00", "optimiser", ["000.01.00"]),
+        ("002.00.00", "optimiser", ["001.01.00", "000.01.00"]),
+        ("002.01.00", "optimiser", ["001.01.00", "000.01.00"]),
+    ]
+
+
+async def test_the_second_published_version_drops_all_descendants_once_one_passes() -> None:
+    _, lines, _ = await run(FIRST_PASSES_IN_THE_SECOND_LINEAGE, rounds=3, debug=5, variant="v2")
+    assert structure(lines)[2:4] == [("001.00.00", "optimiser", ["000.01.00"]), ("001.01.00", "optimiser", ["000.01.00"])]
+    assert lines[4]["parents"] == ["001.01.00", "001.00.00", "000.01.00"]
+
+
+async def test_the_second_published_version_drops_all_descendants_at_the_debug_cap() -> None:
+    script = by_role(generator=lambda r: f"crash {r.identity.round}", repairer=lambda r: f"timeout {r.identity.round}")
+    _, lines, ctx = await run(script, rounds=5, debug=2, variant="v2")
+    assert [a["role"] for a in lines if ".00.00" in a["attempt"]] == ["generator", "repairer", "repairer", "generator", "repairer"]
+    assert "Lessons" not in prompts_of(ctx, "generator")[3, 0]
+
+
+async def test_the_first_published_version_repairs_without_a_cap_until_it_has_a_pool() -> None:
+    passes_at_four = by_role(
+        generator=lambda _: "crash",
+        repairer=lambda r: "1.0" if r.identity.round == 4 else f"timeout {r.identity.round}",
+        optimiser=lambda r: f"crash {r.identity.round}",
+    )
+    _, lines, ctx = await run(passes_at_four, rounds=10, descendants=1, debug=2, variant="v1")
+    roles = [a["role"] for a in lines]
+    assert roles == ["generator"] + ["repairer"] * 4 + ["optimiser", "repairer", "repairer", "optimiser", "repairer"]
+    assert all("Lessons" not in text for text in prompts_of(ctx, "repairer").values())
+
+
+async def test_reflexion_has_no_pool_and_ends_at_the_first_pass() -> None:
+    script = by_role(generator=lambda _: "crash", repairer=lambda r: "1.0" if r.identity.round == 6 else f"timeout {r.identity.round}")
+    record, lines, _ = await run(script, rounds=10, descendants=1, debug=2, variant="reflexion")
+    assert structure(lines) == [
+        ("000.00.00", "generator", []),
+        *((f"00{n}.00.00", "repairer", [f"00{n - 1}.00.00"]) for n in range(1, 7)),
+    ]
+    assert record.end_reason == "solved"
+
+
+async def test_published_versions_do_not_stop_early() -> None:
+    script = by_role(generator=lambda _: "1.0", optimiser=lambda r: f"1.000{r.identity.round}")
+    for variant, rounds in (("full", 4), ("v1", 9), ("v2", 9)):
+        _, lines, _ = await run(script, rounds=9, descendants=1, variant=variant)
+        assert len(lines) == rounds
+
+
+async def test_the_champion_is_tuned_at_the_end_and_its_variants_are_attempts_of_the_tuner() -> None:
+    def script(request: Request) -> str:
+        if request.identity.role == "reflector":
+            return "Lesson: none"
+        return f"```python\n# 1.{request.identity.round}\n{LAUNCHED}```"
+
+    record, lines, ctx = await run(script, rounds=2, descendants=1, tune=3)
+    tuned = [a for a in lines if a["role"] == "tuner"]
+    assert [(a["attempt"], a["parents"]) for a in tuned] == [(f"001.00.0{n}", ["001.00.00"]) for n in (1, 2, 3)]
+    assert record.end_reason == "rounds"
+    assert len(ctx.caller.model.requests) == 3, "two authors and a reflector"  # type: ignore[attr-defined]
 
 
 async def test_without_a_measurement_the_first_pass_solves_it() -> None:
@@ -231,7 +412,7 @@ async def test_state_stays_small_over_a_thousand_attempts() -> None:
     config = geak.Config(rounds=500, descendants=2, patience=500)
     ctx = context(by_role(generator=lambda _: "1.0", optimiser=lambda r: f"{1 + r.identity.round / 100:.2f}"))
     graph = geak.build(config).compile()
-    state = await graph.ainvoke({"stop": ""}, {"recursion_limit": 2000}, context=ctx)
+    state = await graph.ainvoke({"stop": ""}, {"recursion_limit": 2100}, context=ctx)
     assert len(ctx.attempts) == 1000
     assert len(json.dumps(state)) < 16 * 1024
 

@@ -1,6 +1,8 @@
 """The order of attempts: champions never get worse, pools keep the best."""
 
+from collections import Counter
 from random import Random
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -86,6 +88,24 @@ def test_the_worst_leaves_a_full_pool() -> None:
 def test_one_kernel_is_kept_once_with_its_better_measurement() -> None:
     pool = pooled([], [passing(0, 1.0, "same"), passing(1, 1.1, "same")], 3)
     assert [(a["id"], a["speedup"]) for a in pool] == [("001.00.00", 1.1)]
+
+
+@given(attempts(), st.integers(1, 5), st.integers(1, 20), st.integers(1, 3))
+def test_a_diverse_pool_keeps_its_caps_and_the_best_whatever_the_batches(
+    made: list[Attempt], capacity: int, batch: int, alike: int
+) -> None:
+    def family(attempt: Attempt) -> int:
+        return int(str(attempt["kernel"])[1:]) % 3
+
+    traits: dict[str, Any] = {"program": lambda a: a["kernel"], "family": family, "alike": alike}
+    pool: list[Attempt] = []
+    for start in range(0, len(made), batch):
+        pool = pooled(pool, made[start : start + batch], capacity, **traits)
+        assert len(pool) <= capacity
+        assert max(Counter(map(family, pool)).values(), default=0) <= alike
+        assert len({a["kernel"] for a in pool}) == len(pool)
+    assert (pool[0] if pool else None) == champion(made)
+    assert pool == pooled([], made, capacity, **traits)
 
 
 def test_failing_attempts_never_enter_the_pool() -> None:
