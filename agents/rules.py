@@ -17,7 +17,8 @@ LEAST_WASTE = 1.1
 WASTE = 1.5
 FULL = 0.85
 """Share of the memory bandwidth that hardly any kernel passes."""
-AT_ROOF = 0.95
+HALF = 0.5
+"""Share of the roofline below which something is in the way."""
 THIN = 0.25
 """Occupancy below which loads are seldom hidden."""
 SHORT = 0.5
@@ -128,11 +129,18 @@ def read(counts: Counts) -> Iterator[Diagnosis]:
     if counts.waste is not None and counts.waste >= WASTE:
         yield Diagnosis("memory_traffic", f"{counts.waste:.2f} times the least bytes are moved; 1.00 is possible")
     if counts.occupancy is not None and counts.occupancy < THIN:
-        yield Diagnosis("occupancy", f"{100 * counts.occupancy:.0f} % of the warps that a multiprocessor can hold")
+        takes = ", ".join(
+            f"{n} {what}" for n, what in ((counts.registers, "registers"), (counts.shared_bytes, "bytes of shared memory")) if n
+        )
+        yield Diagnosis(
+            "occupancy", f"{100 * counts.occupancy:.0f} % of the warps that a multiprocessor can hold; it takes {takes or 'little'}"
+        )
     if counts.memory is not None and counts.memory >= FULL:
         yield Diagnosis("memory_traffic", f"{100 * counts.memory:.0f} % of the memory bandwidth is reached")
     if counts.bound in MODELLED:
         yield Diagnosis(MODELLED[counts.bound], f"the model says that the largest size is bound by {counts.bound}")
+    if counts.roofline is not None and counts.roofline < HALF:
+        yield Diagnosis("latency", f"{100 * counts.roofline:.0f} % of the roofline at the size furthest from it")
 
 
 def diagnosis(digest: dict[str, Any], hardware: HardwareSheet | None = None) -> Diagnosis:

@@ -95,8 +95,10 @@ async def plan(state: Branch, runtime: "Runtime[Context]") -> Update:
     """Anchored edits of an allowed strategy. A planner that declines ends the branch; for an unreadable plan a rule's stands in."""
     context, node = runtime.context, state["node"]
     diagnosis = Diagnosis(**state["diagnosis"])
-    offered = offer(rules.allowed(context.digest(node), context.hardware, diagnosis.bottleneck), state)
-    brief = context.brief("planner", node, state["leaders"], state["lessons"], diagnosis=diagnosis, strategies=offered)
+    digest = context.digest(node)
+    offered = offer(rules.allowed(digest, context.hardware, diagnosis.bottleneck), rules.allowed(digest, context.hardware), state)
+    others = [attempt for attempt in state["leaders"] if attempt["id"] != node["id"]]
+    brief = context.brief("planner", node, others, state["lessons"], diagnosis=diagnosis, strategies=offered)
     author, authors = state["share"][0] + 1, state["share"][1]
     answer = await ask(
         context, state, brief, tried=list(state["tried"].values()), author=author, authors=authors, rounds_left=state["rounds_left"]
@@ -108,11 +110,16 @@ async def plan(state: Branch, runtime: "Runtime[Context]") -> Update:
     return {"plan": asdict(made)}
 
 
-def offer(allowed: list[str], state: Branch) -> list[str]:
-    """Of the strategies that rules allow, those not tried in vain on this node, dealt to the branches that go on from it."""
+def offer(serving: list[str], allowed: list[str], state: Branch) -> list[str]:
+    """What a branch may choose from: strategies not tried in vain on this node, dealt to the branches that go on from it.
+
+    Where those that serve the bottleneck are not two for each branch, others that no rule masks are dealt with them.
+    """
     number, of = state["share"]
-    fresh = [name for name in allowed if name not in state["tried"]] or allowed
-    return fresh[number % len(fresh) :: of]
+    fresh = [name for name in serving if name not in state["tried"]]
+    more = [name for name in allowed if name not in state["tried"] and name not in serving]
+    dealt = [*fresh, *more[: max(0, 2 * of - len(fresh))]] or allowed
+    return dealt[number % len(dealt) :: of]
 
 
 def whole(context: "Context", node: Attempt, strategy: str) -> Plan:

@@ -1,10 +1,14 @@
 """Plans and diagnoses as models write them."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import prompts
 from agents import plans
+from agents.parsing import labelled
 from agents.plans import Diagnosis, Edit, Plan, followed
 from agents.strategies import BOTTLENECKS
 
@@ -199,3 +203,22 @@ def test_one_bottleneck_is_a_diagnosis(text: str, bottleneck: str) -> None:
 )
 def test_none_or_several_are_no_diagnosis(text: str) -> None:
     assert plans.diagnosis(text, BOTTLENECKS) is None
+
+
+def form(role: str, first: str) -> str:
+    """The lines of a role's prompt that show how to answer, with numbers where lines are asked for."""
+    system = (Path(prompts.__file__).parent / role / "system.j2").read_text(encoding="utf-8")
+    return system[system.index(f"\n{first}: ") :].partition("\n\n")[0].replace("<first>-<last>", "3-7")
+
+
+def test_the_forms_that_prompts_ask_for_are_read() -> None:
+    made = plans.plan(form("planner", "Strategy"))
+    assert made is not None
+    assert made.strategy.startswith("<name from the list>")
+    (edit,) = made.edits
+    assert (edit.first, edit.last) == (3, 7)
+    assert edit.change.startswith("<what to do")
+    assert edit.expected
+    assert edit.risk
+    assert plans.diagnosis(form("judge", "Bottleneck").replace("<one name from the list", "<spills"), BOTTLENECKS) is not None
+    assert all(labelled(form("critic", "Actual"), label) for label in ("avoid", "try", "lesson"))

@@ -17,7 +17,8 @@ TRAFFIC = {"sectors_loaded": 100, "sectors_stored": 100, "minimal_bytes": 200, "
 
 
 def digest(traffic: dict[str, Any] | None = None, **parts: Any) -> dict[str, Any]:
-    return {**feedback.digest(examples.passing()), "traffic": {**TRAFFIC, **(traffic or {})}, **parts}
+    bare: dict[str, Any] = {"kernels": [], "roofline": [], "ncu": None, "modelled": None}
+    return {**feedback.digest(examples.passing()), **bare, "traffic": {**TRAFFIC, **(traffic or {})}, **parts}
 
 
 def kernel(**counts: Any) -> dict[str, Any]:
@@ -78,7 +79,8 @@ def test_where_all_that_serves_is_masked_the_rest_is_left() -> None:
         (digest(ncu="latency: warps wait for a barrier"), "latency", "barrier"),
         (digest(ncu="bandwidth of device memory"), "memory_traffic", "profiler"),
         (digest({"sectors_loaded": 400}), "memory_traffic", "2.50 times"),
-        (kernel(occupancy=0.125), "occupancy", "12 %"),
+        (kernel(occupancy=0.125), "occupancy", "12 % of the warps that a multiprocessor can hold; it takes 32 registers"),
+        (digest(roofline=[{"roofline_share": 0.9}, {"roofline_share": 0.2}]), "latency", "20 % of the roofline"),
         (digest(), "latency", "no count"),
     ],
 )

@@ -98,7 +98,7 @@ async def test_the_planner_sees_the_bottleneck_the_leaders_and_what_was_tried() 
     assert "occupancy: 12 % of the warps" in prompt
     assert "- tile: another one (3.00x before, 0.50x after)" in prompt
     leaders = [a.attempt for a in requests(ctx, "planner")[1].brief.ancestors]
-    assert leaders == ["000.03.00", "000.02.00", "000.01.00"]
+    assert leaders == ["000.02.00", "000.01.00"]
     assert "   1| # 3.0" in prompt
 
 
@@ -147,6 +147,7 @@ async def test_strategies_that_rules_mask_are_not_offered_and_not_carried_out() 
     offered = requests(ctx, "planner")[0].brief.strategies
     assert not masked
     assert set(offered) == {name for name in STRATEGIES if "occupancy" in STRATEGIES[name].serves}
+    assert len(offered) > 2
     assert "fuse" not in prompt_of(ctx, "planner").partition("## Your plan")[2]
     assert lines[1]["strategy"].startswith(f"{offered[0]}: ")
     coder = requests(ctx, "coder")[0].brief.plan
