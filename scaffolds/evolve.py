@@ -14,7 +14,7 @@ from agents.sweep import TUNER
 from scaffolds import archive, tuning
 from scaffolds.archive import Arms
 from scaffolds.context import Answer
-from scaffolds.islands import Child, Island, again, brought_up, conceive
+from scaffolds.islands import Child, Island, again, bottleneck, brought_up, conceive
 from scaffolds.nodes import Update, hopeless, within_budget
 from scaffolds.options import at_least
 from scaffolds.rank import ordered, pace
@@ -154,7 +154,9 @@ async def generate(state: Branch, runtime: "Runtime[Context]") -> Update:
 @within_budget
 async def mutate(state: Branch, runtime: "Runtime[Context]") -> Update:
     (parent,), chosen = state["child"]["parents"], state["child"]["family"]
-    return await write(runtime.context, state, runtime.context.brief("mutator", parent, lessons=state["lessons"], strategies=[chosen]))
+    found = bottleneck(runtime.context, parent, chosen)
+    brief = runtime.context.brief("mutator", parent, lessons=state["lessons"], diagnosis=found, strategies=[chosen])
+    return await write(runtime.context, state, brief)
 
 
 @within_budget

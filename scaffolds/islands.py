@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from agents.counts import Counts
-from agents.rules import allowed
+from agents.plans import Diagnosis
+from agents.rules import allowed, readings
 from agents.strategies import STRATEGIES, family
 from scaffolds import archive, tuning
 from scaffolds.archive import Archive, Arms
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 Operator = Literal["generate", "mutate", "recombine", "restructure", "tune"]
 STRUCTURES = [name for name in STRATEGIES if name != "launch"]
 """Families that a program can be built on; launch parameters alone make no program."""
+TOLD = 120
+"""Characters of why one failed."""
 TRIED = 6
 """Newest outcomes that an island's authors are told."""
 
@@ -68,8 +71,8 @@ def conceive(
     best = archive.elites(living)[0]
     if not island["archive"] or (island["stale"] and island["stale"] % config.patience == 0):
         used = {cell.partition("/")[0] for cell in living}
-        helpful = [name for name in allowed(context.digest(best), context.hardware) if name in STRUCTURES and name not in used]
-        return begun(island, "restructure", archive.choose(arms, helpful or STRUCTURES, tie), [best])
+        fresh = [name for name in allowed(context.digest(best), context.hardware) if name in STRUCTURES and name not in used]
+        return begun(island, "restructure", archive.choose(arms, fresh or STRUCTURES, tie), [best])
     if island["stale"] and tunable and tunable(best):
         return {**begun(island, "tune", "", [best]), "arms": [], "share": config.tune}
     cell = archive.choose(arms, living, tie)
@@ -77,9 +80,22 @@ def conceive(
     if others and tie() < config.crossover:
         other = archive.choose(arms, others, tie)
         return {**begun(island, "recombine", "", ordered([living[cell], living[other]])), "arms": [cell, other]}
-    families = [name for name in allowed(context.digest(living[cell]), context.hardware) if name in STRUCTURES or not config.tune]
-    chosen = archive.choose(arms, families or STRUCTURES, tie)
+    chosen = archive.choose(arms, helpful(config, context, living[cell]), tie)
     return {**begun(island, "mutate", chosen, [living[cell]]), "arms": [cell, chosen]}
+
+
+def helpful(config: "Config", context: "Context", parent: Attempt) -> list[str]:
+    """Families that no rule masks, and of them those that serve a bottleneck that the parent's counts show."""
+    digest = context.digest(parent)
+    shown = {reading.bottleneck for reading in readings(digest, context.hardware)}
+    left = [name for name in allowed(digest, context.hardware) if name in STRUCTURES or not config.tune]
+    return [name for name in left if STRATEGIES[name].serves & shown] or left or STRUCTURES
+
+
+def bottleneck(context: "Context", parent: Attempt, family: str) -> Diagnosis | None:
+    """What of a parent's counts the family may mend."""
+    found = readings(context.digest(parent), context.hardware)
+    return next((reading for reading in found if reading.bottleneck in STRATEGIES[family].serves), None)
 
 
 def begun(island: Island, operator: Operator, family: str, parents: Sequence[Attempt] = ()) -> Child:
@@ -113,7 +129,7 @@ def brought_up(config: "Config", context: "Context", island: Island, child: Chil
         grown=island["grown"] + bool(passed),
         stale=0 if gained else island["stale"] + 1,
         best=speed if gained else island["best"],
-        tried=[*island["tried"], *outcome(child, top(passed), before)][-TRIED:],
+        tried=[*island["tried"], *outcome(context, child, top(passed), before)][-TRIED:],
     )
     return after, archive.reward(top(passed), before)
 
@@ -131,12 +147,14 @@ def cell_of(context: "Context", attempt: Attempt) -> str:
     return archive.cell(family(strategy, source), Counts.of(context.digest(attempt)))
 
 
-def outcome(child: Child, reached: float | None, before: float | None) -> list[str]:
+def outcome(context: "Context", child: Child, reached: float | None, before: float | None) -> list[str]:
     """What later authors of the island are told of a child; nothing of what tuning does, which they need not try."""
-    what = f"`{child['family']}`" if child["family"] else "Two modules combined"
-    if child["operator"] == "tune" or not child["judged"]:
+    if child["operator"] == "tune" or not child["judged"] or before is None:
         return []
+    what = f"`{child['family']}`" if child["family"] else "To combine two modules"
     if reached is not None:
-        return [f"{what}: {reached / before:.2f} times the speed of the best module before it" if before else f"{what}: correct"]
-    repairs = f" after {child['sample']} repair{'s' if child['sample'] > 1 else ''}" if child["sample"] else ""
-    return [f"{what}: {child['judged'][-1]['verdict']}{repairs}"]
+        return [f"{what} gave {reached / before:.2f} times the speed of the best module before it."]
+    last = child["judged"][-1]
+    repairs = f" after {child['sample']} repairs" if child["sample"] else ""
+    why = context.digest(last)["message"][:TOLD]
+    return [f"{what} ended with {last['verdict']}{repairs}{': ' + why if why else ''}"]
