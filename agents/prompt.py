@@ -1,5 +1,6 @@
 """A prompt as it is sent: what every template may use, and a role's messages."""
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -8,6 +9,7 @@ import prompts
 from agents import feedback
 from agents.models.base import Brief
 from agents.strategies import STRATEGIES
+from tools import jsonl
 from tools.platforms import HardwareSheet
 
 
@@ -20,6 +22,17 @@ class Prompt:
     @property
     def text(self) -> str:
         return "\n".join(message["content"] for message in self.messages)
+
+    @property
+    def about(self) -> int:
+        """Tokens, near enough: 4 bytes each, as of English and code."""
+        return len(self.text.encode()) // 4
+
+    @property
+    def sha(self) -> str:
+        """The name by which a run keeps it (`prompt_sha` of its calls)."""
+        body = {"schema_version": jsonl.SCHEMA_VERSION, "messages": list(self.messages), "tools": []}
+        return hashlib.sha256(jsonl.encode(body) + b"\n").hexdigest()
 
 
 def compose(role: str, brief: Brief, words: Mapping[str, str], hardware: HardwareSheet | None, **more: Any) -> Prompt:

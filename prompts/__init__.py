@@ -43,8 +43,9 @@ def needs(role: str) -> set[str]:
 
 
 def sha(role: str) -> str:
-    """Digest of a role's templates, with all that they include."""
-    return hashlib.sha256(json.dumps(sources(role), sort_keys=True).encode()).hexdigest()
+    """Digest of a role's templates, with all that they include, and of the facts that these may tell."""
+    told = (FOLDER / "facts.py").read_text(encoding="utf-8")
+    return hashlib.sha256(json.dumps([sources(role), told], sort_keys=True).encode()).hexdigest()
 
 
 def sources(role: str) -> dict[str, str]:

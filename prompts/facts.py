@@ -133,18 +133,22 @@ FACTS = (
         fails=(Snippet("tl.store(x, v[0])"), Snippet("tl.store(x, tl.sum(v[0:8]))"), Snippet("v[0] = 1.0\ntl.store(x + i, v)")),
     ),
     Fact(
-        says="Load fp16 and bf16 and convert with `.to(tl.float32)` before you compute: sums and products of them stay in their"
-        " dtype, and `tl.exp`, `tl.exp2`, `tl.log`, `tl.log2`, `tl.sqrt`, `tl.rsqrt`, `tl.sin`, `tl.cos`, `tl.erf`,"
-        " `tl.sigmoid`, `tl.floor`, `tl.ceil` take fp32 and fp64 only. `tl.store` converts to the pointer's dtype.",
+        says="Convert fp16 and bf16 with `.to(tl.float32)` after the load: their sums and products stay in their own dtype, and"
+        " `tl.exp`, `tl.exp2`, `tl.log`, `tl.log2`, `tl.sqrt`, `tl.rsqrt`, `tl.sin`, `tl.cos`, `tl.erf`, `tl.sigmoid`,"
+        " `tl.floor`, `tl.ceil` take fp32 and fp64 only. `tl.store` converts to the dtype of the pointer, which is"
+        " `pointer.dtype.element_ty`.",
         works=(
             Snippet("tl.store(x + i, tl.exp(v.to(tl.float32)))", HALF),
+            Snippet("tl.store(x + i, v.to(tl.float32).to(x.dtype.element_ty))", HALF),
             Snippet(typed("v * v", "float16") + "\n" + typed("tl.sum(v)", "float16"), HALF),
             Snippet(typed("v * v", "bfloat16") + "\n" + typed("tl.sum(v)", "bfloat16"), ("*bf16",)),
         ),
-        fails=tuple(
-            Snippet(f"tl.store(x + i, tl.{name}(v))", (kind,))
-            for name in ("exp", "exp2", "log", "log2", "sqrt", "rsqrt", "sin", "cos", "erf", "sigmoid", "floor", "ceil")
-            for kind in ("*fp16", "*bf16", "*i32")
+        fails=(
+            *(Snippet("tl.store(x + i, tl.exp(v))", (kind,)) for kind in ("*bf16", "*i32")),
+            *(
+                Snippet(f"tl.store(x + i, tl.{name}(v))", HALF)
+                for name in ("exp", "exp2", "log", "log2", "sqrt", "rsqrt", "sin", "cos", "erf", "sigmoid", "floor", "ceil")
+            ),
         ),
     ),
     Fact(
@@ -177,6 +181,15 @@ FACTS = (
         ),
     ),
     Fact(
+        says="fp32 `/` and `tl.sqrt` are approximate; `tl.div_rn` and `tl.sqrt_rn` round correctly, as torch does.",
+        works=(
+            Snippet("tl.store(x + i, v / 3.0)", emits="arith.divf"),
+            Snippet("tl.store(x + i, tl.div_rn(v, v))", emits="tt.precise_divf"),
+            Snippet("tl.store(x + i, tl.sqrt(v))", emits="math.sqrt"),
+            Snippet("tl.store(x + i, tl.sqrt_rn(v))", emits="tt.precise_sqrt"),
+        ),
+    ),
+    Fact(
         says="`tl.sum`, `tl.max`, `tl.min` reduce the whole block unless `axis=` is given; `tl.argmax` needs it; `tl.cumsum` goes"
         " along axis 0; `tl.sort` sorts the last axis only.",
         works=(
@@ -190,8 +203,8 @@ FACTS = (
         ),
     ),
     Fact(
-        says="`tl.max`, `tl.maximum` and `tl.clamp` drop NaN, torch's keep it: `tl.maximum(x, y, propagate_nan=tl.PropagateNan.ALL)`"
-        " does too.",
+        says="`tl.max`, `tl.maximum` and `tl.clamp` drop NaN where torch keeps it; `tl.maximum(x, y,"
+        " propagate_nan=tl.PropagateNan.ALL)` keeps it.",
         works=(
             Snippet("tl.store(x, tl.max(v))", emits="arith.maxnumf"),
             Snippet("tl.store(x + i, tl.maximum(v, 0.0))", emits="arith.maxnumf"),

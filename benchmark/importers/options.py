@@ -40,11 +40,11 @@ def choice(args: Mapping[str, Any], key: str, choices: tuple[str, ...]) -> str:
     return str(value)
 
 
-def typed(text: str) -> tuple[str, Any]:
+def typed(text: str, option: str = "--task-arg", example: str = "tolerance=1e-3") -> tuple[str, Any]:
     """`key=value` from a command line; the value as JSON where it is any, else as text."""
     key, equals, value = text.partition("=")
     if not equals or not key:
-        raise UserError(f"--task-arg {text!r} is no key=value: write it as --task-arg tolerance=1e-3.")
+        raise UserError(f"{option} {text!r} is no key=value: write it as {option} {example}.")
     try:
         return key, json.loads(value)
     except ValueError:

@@ -92,3 +92,23 @@ def test_reflector_has_one_review_for_failing_and_one_for_slow_code() -> None:
 @pytest.mark.parametrize("role", WRITTEN)
 def test_nothing_of_this_machine_or_hour_is_in_a_prompt(role: str) -> None:
     assert not re.search(r"/work|/home|/tmp|20\d\d-\d\d|0x[0-9a-f]{6}", prompt(role).text)
+
+
+@pytest.mark.parametrize("name", platforms.names())
+def test_figures_and_notes_of_the_hardware_are_told(name: str) -> None:
+    sheet = platforms.sheet(name)
+    text = prompts.render("shared/hardware", hardware=sheet)
+    assert text.splitlines()[1].startswith(f"{sheet.name}: {sheet.multiprocessors} multiprocessors")
+    assert sheet.notes
+    for note in sheet.notes:
+        assert f"\n{note}\n" in text
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_roles_hash_is_that_of_all_templates_that_it_includes(role: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = prompts.sources(role)
+    assert {f"{role}/system.j2", f"{role}/user.j2", "shared/task.j2"} <= set(texts)
+    before = prompts.sha(role)
+    for name in texts:
+        monkeypatch.setattr(prompts, "sources", lambda _, name=name: {**texts, name: texts[name] + "!"})
+        assert prompts.sha(role) != before

@@ -4,6 +4,14 @@ from tools.platforms import hsaco
 from tools.platforms.sheet import HardwareSheet, Usage
 
 BACKEND = "hip"
+_NOTES = (
+    "A warp (wavefront) has 64 lanes, so that `num_warps=4` is 256 threads.",
+    "Shared memory (LDS) is 64 KiB: with large tiles take `num_stages=1` or 2.",
+    "The rates of tensorfloat32 and of all narrower types are those of the matrix cores, which `tl.dot` alone reaches.",
+    "fp8 runs at its rate as `tl.float8e4b8` and `tl.float8e5b16` (fnuz: no infinities, one NaN); `tl.float8e4nv` is converted.",
+)
+"""AMD CDNA 3 architecture white paper and instruction set; Triton's AMD backend (`supported_fp8_dtypes`); ROCm documentation, "Optimizing
+Triton kernels"."""
 
 MI300X = HardwareSheet(
     name="AMD Instinct MI300X",
@@ -29,6 +37,7 @@ MI300X = HardwareSheet(
     l2_bytes=32 << 20,
     warp_size=64,
     source="AMD Instinct MI300X data sheet; AMD CDNA 3 architecture white paper; AMD Instinct MI300 instruction set architecture",
+    notes=_NOTES,
 )
 SHEETS = {"mi300x": MI300X}
 

@@ -8,6 +8,20 @@ from tools.platforms import cubin
 from tools.platforms.sheet import Device, HardwareSheet, Usage
 
 BACKEND = "cuda"
+_NOTES = (
+    "The grid's first axis takes 2**31 - 1 programs, the second and third 65535: put the long one first.",
+    "Memory moves in sectors of 32 bytes: let a block's last dimension run along the contiguous one.",
+    "The rates of tensorfloat32 and of all narrower types are those of the tensor cores, which `tl.dot` alone reaches.",
+)
+"""CUDA C++ Programming Guide, "Technical Specifications per Compute Capability" and "Device Memory Accesses"; architecture whitepapers."""
+_HOPPER_NOTES = (
+    *_NOTES,
+    "fp8 is `tl.float8e4nv` and `tl.float8e5`.",
+    "Tensor cores multiply 64 rows by 4 warps at a time: tiles with fewer rows, or `num_warps` below 4, leave part of them idle.",
+)
+"""Triton's NVIDIA backend (`supported_fp8_dtypes`); PTX ISA, "wgmma.mma_async" (m64, one warp group)."""
+_AMPERE_NOTES = (*_NOTES, "There is no fp8 arithmetic: `tl.float8e5` can be loaded and converted, `tl.float8e4nv` does not compile.")
+"""Triton's NVIDIA backend (`supported_fp8_dtypes` below compute capability 8.9); A100 whitepaper, "A100 Tensor Cores"."""
 _HOPPER_FLOPS = {
     "float64": 33.5e12,
     "float32": 66.9e12,
@@ -35,6 +49,7 @@ H100 = HardwareSheet(
     l2_bytes=50 << 20,
     warp_size=32,
     source=f"{_HOPPER_SOURCE}; H100 SXM5 datasheet",
+    notes=_HOPPER_NOTES,
 )
 H200 = HardwareSheet(
     name="NVIDIA H200",
@@ -52,6 +67,7 @@ H200 = HardwareSheet(
     l2_bytes=50 << 20,
     warp_size=32,
     source=f"{_HOPPER_SOURCE}; H200 SXM datasheet",
+    notes=_HOPPER_NOTES,
 )
 A100 = HardwareSheet(
     name="NVIDIA A100-SXM4-80GB",
@@ -76,6 +92,7 @@ A100 = HardwareSheet(
     l2_bytes=40 << 20,
     warp_size=32,
     source="NVIDIA A100 Tensor Core GPU Architecture whitepaper v1.0; A100 SXM datasheet; CUDA C++ Programming Guide, 8.0",
+    notes=_AMPERE_NOTES,
 )
 SHEETS = {"h100": H100, "h200": H200, "a100": A100}
 

@@ -30,6 +30,8 @@ class HardwareSheet:
     warp_size: int
     source: str
     """The vendor document that the figures come from."""
+    notes: tuple[str, ...] = ()
+    """What an author of kernels should know beside the figures: a sentence each, for prompts."""
 
     @property
     def arch(self) -> str:
