@@ -210,7 +210,7 @@ def onwards(config: Config, state: MultiagentState) -> "list[Send] | str":
 
     if state["stop"]:
         settled = leaders(state["tree"], 1) if config.tune and state["stop"] != "budget" else []
-        return [Send("sweep", swept(config, state["round"], attempt)) for attempt in settled] or END
+        return [Send("tune", swept(config, state["round"], attempt)) for attempt in settled] or END
     made = [
         Branch(**common(config, state), number=number, node=found["parent"], found={str(number): found})
         for number, found in arrivals(state)
@@ -256,14 +256,15 @@ def build(config: Config) -> "StateGraph[Any, Any, Any, Any]":
     graph = StateGraph(MultiagentState, Context)
     for node in (choose, backpropagate):
         graph.add_node(node.__name__, partial(node, config))
-    for branch in (plant, debug, criticise, sweep):
+    for branch in (plant, debug, criticise):
         graph.add_node(branch.__name__, branch)
+    graph.add_node("tune", sweep)
     graph.add_node("improve", planning.build())
     graph.add_edge(START, "choose")
     graph.add_conditional_edges("choose", partial(to_authors, config), ["plant", "debug", "improve", END])
     for name in ("plant", "debug", "improve"):
         graph.add_edge(name, "backpropagate")
-    graph.add_conditional_edges("backpropagate", partial(onwards, config), ["criticise", "choose", "sweep", END])
+    graph.add_conditional_edges("backpropagate", partial(onwards, config), ["criticise", "choose", "tune", END])
     graph.add_edge("criticise", "choose")
-    graph.add_edge("sweep", END)
+    graph.add_edge("tune", END)
     return graph
