@@ -84,6 +84,8 @@ class Context:
     """What a used-up budget said, once one ended the trajectory."""
     attempts: dict[str, Attempt] = field(default_factory=dict, init=False)
     """All attempts of the trajectory by id, for the books; prompts and choices are made from the graph's state."""
+    digests: dict[str, dict[str, Any]] = field(default_factory=dict, init=False)
+    """By attempt, once asked for: a pool's members are shown again and again."""
 
     @cached_property
     def words(self) -> dict[str, str]:
@@ -102,6 +104,12 @@ class Context:
         return Ancestor(attempt["id"], self.recorder.kernel(attempt["kernel"]), self.digest(attempt), attempt["strategy"])
 
     def digest(self, attempt: Attempt) -> dict[str, Any]:
+        """What an author may know of an attempt's evaluation; not to be changed."""
+        if attempt["id"] not in self.digests:
+            self.digests[attempt["id"]] = self.digested(attempt)
+        return self.digests[attempt["id"]]
+
+    def digested(self, attempt: Attempt) -> dict[str, Any]:
         where = (attempt["round"], attempt["lineage"], attempt["sample"], attempt["fork"])
         evaluation = self.recorder.evaluation(Identity(self.trajectory, "evaluation", *where))
         return feedback.digest(evaluation, frozenset(case.name for case in self.task.cases if case.held_out))

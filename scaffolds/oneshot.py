@@ -103,7 +103,7 @@ class Sample(TypedDict):
     authors: int
 
 
-def first_wave(config: Config, _: OneshotState) -> "list[Send]":
+async def first_wave(config: Config, _: OneshotState) -> "list[Send]":
     return sends(0, config.samples, 0)
 
 
@@ -152,7 +152,7 @@ def tunable(config: Config, tally: Tally) -> bool:
     return config.tune > 0 and tally["best"] is not None
 
 
-def onwards(config: Config, state: OneshotState) -> "list[Send] | str":
+async def onwards(config: Config, state: OneshotState) -> "list[Send] | str":
     from langgraph.graph import END
 
     if state["stop"]:
