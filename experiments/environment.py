@@ -9,6 +9,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import prompts
+from agents.roles import ROLES
 from experiments.machine import Machine
 from experiments.plan import Plan
 
@@ -50,7 +52,13 @@ def describe(plan: Plan, machine: Machine) -> dict[str, Any]:
         "python": platform.python_version(),
         "packages": {name: version for name in PACKAGES if (version := version_of(name))},
         "revision": revision(),
+        "templates": templates(),
     }
+
+
+def templates() -> dict[str, str]:
+    """Of each role, the digest of all the templates that its prompts are made of."""
+    return {role: prompts.sha(role) for role in ROLES}
 
 
 def version_of(package: str) -> str | None:

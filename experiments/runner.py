@@ -62,6 +62,7 @@ class Job:
         else:
             described = environment.describe(plan, machine)
             store = RunStore.create(plan.path, plan.yaml(), described, purse.prices.to_dict())
+        store.event("start", templates=environment.templates())
         if isinstance(plan.model, Replay):
             for journal in plan.model.journals:
                 store.adopt(journal)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+import prompts
 from experiments.runs import Run
 from tests.experiments import author, cli
 from tests.servers.wire import Fault, WireServer
@@ -116,6 +117,9 @@ def test_a_run_leaves_its_records_and_the_best_kernel(tmp_path: Path) -> None:
         "schema_version" in line for name in ("attempts", "calls", "evaluations", "trajectories", "log") for line in cli.lines(path, name)
     )
     assert all(json.loads((path / name).read_text())["schema_version"] for name in ("environment.json", "prices.json"))
+    templates = json.loads((path / "environment.json").read_text())["templates"]
+    assert templates["generator"] == prompts.sha("generator")
+    assert [line["templates"] for line in cli.lines(path, "log") if line["event"] == "start"] == [templates]
     assert not [p for p in path.rglob("*") if p.is_file() and b"sk-planted-secret" in p.read_bytes()]
 
 
