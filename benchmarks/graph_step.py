@@ -2,7 +2,8 @@
 
 `python benchmarks/graph_step.py [--attempts 1000] [SCAFFOLD ...]`: each scaffold makes a trajectory with a scripted model whose texts are
 as long as parsers let them be. Then it makes the same again with answers and verdicts at hand: no model, no executor, no prompt, no books;
-LangGraph and the nodes' own code alone are timed, as CPU time of this process and, beside it, as wall time. A step is one run of a node; a superstep has as many as work side by side. `in all` is a shorter trajectory with prompts, calls and records in memory.
+LangGraph and the nodes' own code alone are timed, as CPU time of this process and, beside it, as wall time. A step is one run of a
+node; a superstep has as many as work side by side. `in all` is a shorter trajectory with prompts, calls and records in memory.
 Exits with 3 where a step takes 2 ms of CPU or more, or a state 64 KiB.
 """
 
