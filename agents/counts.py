@@ -4,16 +4,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-FLOPS_BOUNDS = frozenset({"products", "elementwise"})
-"""Bounds of a modelled time that are arithmetic."""
-
 
 @dataclass(frozen=True)
 class Counts:
     launches: int | None = None
-    """Of one call, the most that any size needs."""
+    """Of one call, the most that any size needs; of a profile, the kernels that a call runs, which are as many at least."""
     short: float | None = None
-    """The share of sizes at which a call is bound by starting launches and programs."""
+    """The share of sizes at which a call is bound by starting its programs."""
     waste: float | None = None
     """Bytes of sectors that the largest shown case moved, over the least that it must."""
     intensity: float | None = None
@@ -39,10 +36,11 @@ class Counts:
         moved, kernels, roofs = digest.get("traffic") or {}, digest.get("kernels") or [], digest.get("roofline") or []
         least = moved.get("minimal_bytes")
         sizes = (digest.get("modelled") or {}).get("sizes") or []
-        launches = [*(s["launches"] for s in sizes), *([moved["launches"]] if moved.get("launches") is not None else [])]
+        ran = len((digest.get("profile") or {}).get("times") or [])
+        launches = [*known([*sizes, moved], "launches"), *([ran] if ran else [])]
         return cls(
             launches=max(launches, default=None),
-            short=sum(s["bound"] == "dispatch" or s["launches"] > 1 for s in sizes) / len(sizes) if sizes else None,
+            short=sum(s["bound"] == "dispatch" for s in sizes) / len(sizes) if sizes else None,
             waste=(moved["sectors_loaded"] + moved["sectors_stored"]) / least if least else None,
             intensity=moved["flops"] / least if least and moved.get("flops") is not None else None,
             registers=max(known(kernels, "registers"), default=None),

@@ -17,7 +17,7 @@ TRAFFIC = {"sectors_loaded": 100, "sectors_stored": 100, "minimal_bytes": 200, "
 
 
 def digest(traffic: dict[str, Any] | None = None, **parts: Any) -> dict[str, Any]:
-    bare: dict[str, Any] = {"kernels": [], "roofline": [], "ncu": None, "modelled": None}
+    bare: dict[str, Any] = {"kernels": [], "roofline": [], "ncu": None, "modelled": None, "profile": None}
     return {**feedback.digest(examples.passing()), **bare, "traffic": {**TRAFFIC, **(traffic or {})}, **parts}
 
 
@@ -76,6 +76,8 @@ def test_where_all_that_serves_is_masked_the_rest_is_left() -> None:
     [
         (kernel(spills=8), "spills", "8 words"),
         (digest({"launches": 3}), "launch_overhead", "3 launches"),
+        (digest(profile={"times": [{"name": "a"}, {"name": "b"}]}), "launch_overhead", "2 launches"),
+        (digest(modelled={"bound": "dispatch", "sizes": [{"bound": "dispatch", "launches": 1}]}), "launch_overhead", "100 % of the sizes"),
         (digest(ncu="latency: warps wait for a barrier"), "latency", "barrier"),
         (digest(ncu="bandwidth of device memory"), "memory_traffic", "profiler"),
         (digest({"sectors_loaded": 400}), "memory_traffic", "2.50 times"),

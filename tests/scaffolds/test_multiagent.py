@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agents import rules
 from agents.budget import Limits
-from agents.models.base import CallError, Reply, Request
+from agents.models.base import CallError, Reply, Request, Usage
 from agents.recorder import TrajectoryRecord
 from agents.strategies import STRATEGIES
 from benchmark.errors import UserError
@@ -365,3 +365,19 @@ async def test_state_stays_small_over_a_thousand_attempts(rounds: int) -> None:
 def test_options_out_of_range_are_refused(options: dict[str, Any], said: str) -> None:
     with pytest.raises(UserError, match=said):
         multiagent.Config(**options)
+
+
+@pytest.mark.parametrize("role", ["judge", "planner", "coder", "critic"])
+async def test_a_model_that_goes_away_in_any_role_comes_back_to_the_same_search(role: str) -> None:
+    script = by_role(coder=faster)
+    whole, expected, _ = await run(script, rounds=4)
+    recorder = Recorder()
+    gone = CallError("5xx", "gone", usage=Usage(), usage_source="provider")
+    stopped, lines, _ = await run(lambda r: gone if r.identity.role == role else script(r), rounds=4, recorder=recorder)
+    assert stopped.end_reason == "error"
+    assert lines == [line for line in expected if line["round"] <= (role == "critic")]
+    back, lines, _ = await run(script, rounds=4, recorder=recorder)
+    assert lines == expected
+    assert (back.champion, back.end_reason) == (whole.champion, whole.end_reason)
+    answered = [call.identity.key for call in recorder.calls if call.outcome == "ok"]
+    assert len(answered) == len(set(answered))
