@@ -19,7 +19,7 @@ EXPLORE = 0.5
 """Weight of the doubt about an arm; UCB1 has 1.41, and PIKE found that exploiting pays."""
 PRIOR = 0.5
 """What an arm counts before it was pulled: as good as the best so far."""
-SEEN = 1000
+SEEN = 800
 """Programs that are remembered, the newest ones."""
 
 

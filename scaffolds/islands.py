@@ -151,10 +151,9 @@ def outcome(context: "Context", child: Child, reached: float | None, before: flo
     """What later authors of the island are told of a child; nothing of what tuning does, which they need not try."""
     if child["operator"] == "tune" or not child["judged"] or before is None:
         return []
-    what = f"`{child['family']}`" if child["family"] else "To combine two modules"
-    if reached is not None:
-        return [f"{what} gave {reached / before:.2f} times the speed of the best module before it."]
-    last = child["judged"][-1]
-    repairs = f" after {child['sample']} repairs" if child["sample"] else ""
+    what, last = f"`{child['family']}`" if child["family"] else "To combine two modules", child["judged"][-1]
+    if last["verdict"] == "pass":
+        return [f"{what} gave {reached / before:.2f} times the speed of the best module before it."] if reached else []
+    repairs = f" and {child['sample']} of repair" if child["sample"] else ""
     why = context.digest(last)["message"][:TOLD]
-    return [f"{what} ended with {last['verdict']}{repairs}{': ' + why if why else ''}"]
+    return [f"{what} ended with {last['verdict']} after one attempt{repairs}{': ' + why if why else '.'}"]

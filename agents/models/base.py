@@ -63,7 +63,7 @@ class Brief:
     plan: Plan | None = None
     """Of a coder what it has to do to the parent; of a critic what was expected of it."""
     diagnosis: Diagnosis | None = None
-    """Of a planner what the judge found."""
+    """Of a planner what the judge found, of a mutator what the counts show."""
     strategies: tuple[str, ...] = ()
     """Names from `agents.strategies` that the author may choose from; empty: any."""
 

@@ -136,7 +136,7 @@ async def test_authors_are_told_what_was_tried() -> None:
     _, lines, ctx = await run(script, queries=4, islands=1, tune=0, repairs=0, crossover=0)
     told = requests_of(ctx, "mutator")[2].messages[1]["content"]
     assert f"- `{lines[1]['strategy']}` gave 0.75 times the speed of the best module before it." in told
-    assert f"- `{requests_of(ctx, 'mutator')[1].brief.strategies[0]}` ended with crash: it is crash" in told
+    assert f"- `{requests_of(ctx, 'mutator')[1].brief.strategies[0]}` ended with crash after one attempt: it is crash" in told
 
 
 async def test_a_failing_child_is_repaired_with_its_verdict_up_to_the_cap() -> None:
