@@ -16,7 +16,7 @@ from tests.experiments.warm import Warm
 from tests.servers.wire import WireServer
 from tools import jsonl
 
-WORDS = ("scaffold=geak", "rounds=6", "benchmark.tasks=[silu]", "run_id=r", "executor.workers=1")
+WORDS = ("scaffold=geak", "rounds=6", "scaffold.correctness=1", "benchmark.tasks=[silu]", "run_id=r", "executor.workers=1")
 RUNS, KILLS = 10, 5
 """Fifty points: each run is killed so many times, at other places."""
 CREATION = 3
