@@ -4,6 +4,7 @@ import json
 import random
 import signal
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from tests.experiments.warm import Warm
 from tests.servers.batches import BatchServer
 
 ONESHOT = ["scaffold=oneshot", "benchmark.tasks=[silu]", "run_id=r"]
+KILLED_RUN = ["scaffold=geak", "rounds=3", "benchmark.tasks=[silu]", "run_id=r"]
 KILLED = -9
 PASSES = 12
 """More starts than any run here needs."""
@@ -204,20 +206,34 @@ def test_two_runs_of_one_command_hand_in_a_batch_each(warm: Warm, tmp_path: Path
         assert [warm.run(f"resume={run}").returncode for run in runs] == [0, 0]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("dialect", ["openai", "anthropic"])
-@pytest.mark.parametrize("number", range(2))
-def test_a_run_killed_at_random_writes_asks_nothing_twice(warm: Warm, tmp_path: Path, dialect: str, number: int) -> None:
-    words = ["scaffold=geak", "rounds=3", "benchmark.tasks=[silu]", "run_id=r"]
-    rng = random.Random(f"{dialect}{number}")
-    with BatchServer(author.late) as whole:
-        to_the_end(warm, tmp_path / "whole" / "r", *batched(whole, tmp_path / "whole", dialect), *words)
+@dataclass
+class Whole:
+    """An undisturbed run."""
+
+    dialect: str
+    asked: list[str]
+    replies: int
+    attempts: list[dict[str, Any]]
+
+
+@pytest.fixture(scope="module", params=["openai", "anthropic"])
+def whole(request: pytest.FixtureRequest, warm: Warm, tmp_path_factory: pytest.TempPathFactory) -> Whole:
+    path = tmp_path_factory.mktemp("whole")
     with BatchServer(author.late) as server:
-        words = [*batched(server, tmp_path, dialect), *words]
+        to_the_end(warm, path / "r", *batched(server, path, request.param), *KILLED_RUN)
+    return Whole(request.param, sorted(map(json.dumps, server.asked)), len(server.bill), cli.attempts(path / "r"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(2))
+def test_a_run_killed_at_random_writes_asks_nothing_twice(warm: Warm, whole: Whole, tmp_path: Path, number: int) -> None:
+    rng = random.Random(f"{whole.dialect}{number}")
+    with BatchServer(author.late) as server:
+        words = [*batched(server, tmp_path, whole.dialect), *KILLED_RUN]
         for kill_at in [rng.randrange(4, 12), *(rng.randrange(1, 10) for _ in range(4))]:
             assert warm.run(*words, kill_at=kill_at).returncode in (KILLED, 75, 0)
             words = [f"resume={tmp_path / 'r'}"]
         to_the_end(warm, tmp_path / "r", *words)
-        assert sorted(map(json.dumps, server.asked)) == sorted(map(json.dumps, whole.asked))
-        assert len(cli.lines(tmp_path / "r", "calls")) == len(server.bill) == len(whole.bill)
-    assert cli.attempts(tmp_path / "r") == cli.attempts(tmp_path / "whole" / "r")
+        assert sorted(map(json.dumps, server.asked)) == whole.asked
+        assert len(cli.lines(tmp_path / "r", "calls")) == len(server.bill) == whole.replies
+    assert cli.attempts(tmp_path / "r") == whole.attempts
