@@ -1,5 +1,6 @@
 """Task files that mean harm: behind walls they reach nothing, and at worst their own task is invalid."""
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,6 +9,8 @@ import pytest
 from benchmark.task import Task
 from tools.evaluation import Evaluation
 from tools.executor import referee
+from tools.executor.local import LocalExecutor
+from tools.settings import Settings
 
 Find = Callable[..., Task]
 HEAD = "import os, signal, sys, time\nimport torch\n"
@@ -155,7 +158,7 @@ def collected(phase, info):
     found[:] = [box.session.to_device(box.inputs.read(frame.f_locals["request"]["args"][0]) * 2)]
     inside.clear()
 gc.callbacks.append(collected)
-gc.set_threshold(1)
+gc.set_threshold(1, 1 << 30)
 def f(x):
     y = torch.empty_like(x)
     copy[(1,)](found[0], y, x.numel(), B=64)
@@ -163,6 +166,8 @@ def f(x):
 """
 
 
-def test_what_torch_computes_while_arguments_arrive_is_seen(own: Find, evaluate_task: Callable[..., Evaluation]) -> None:
-    found = evaluate_task(EARLY, own(HEAD + INPUTS + PLAIN))
+def test_what_torch_computes_while_arguments_arrive_is_seen(own: Find, executor: LocalExecutor) -> None:
+    # What runs at each collection takes long on a busy machine.
+    settings = Settings(device="simulated", case_s=60.0, timing="off", profile="off")
+    found = asyncio.run(executor.evaluate(EARLY, own(HEAD + INPUTS + PLAIN), settings))
     assert (found.verdict, found.stage) == ("not_triton", "adversarial"), found.error
