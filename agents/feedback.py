@@ -11,6 +11,7 @@ from agents.parsing import readable
 
 MAX_TOKENS = 1500
 """Of the text of one evaluation in a prompt, unless told otherwise."""
+MIN_TOKENS = 64
 BYTES_PER_TOKEN = 2
 """Fewer than three tokenisers (cl100k, Anthropic's, DeepSeek's) put into one token of such text, where numbers are many: in 447 recorded
 evaluations 2.38 at least, 3.1 at the median."""
@@ -28,7 +29,7 @@ PLAIN = {"waves": "waves", "registers": "registers", "sectors_per_request": "sec
 
 
 def text(digest: dict[str, Any], tokens: int = MAX_TOKENS) -> str:
-    """The digest in words, at most `tokens` long (64 or more). It begins with the verdict and why; what is cut comes last, and is said."""
+    """The digest in words, at most `tokens` long (`MIN_TOKENS` or more). It begins with the verdict and why; what is cut comes last, and is said."""
     parts = [readable(part) for part in told(digest)]
     whole = "\n".join(parts)
     room = tokens * BYTES_PER_TOKEN

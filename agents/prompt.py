@@ -35,14 +35,24 @@ class Prompt:
         return hashlib.sha256(jsonl.encode(body) + b"\n").hexdigest()
 
 
-def compose(role: str, brief: Brief, words: Mapping[str, str], hardware: HardwareSheet | None, **more: Any) -> Prompt:
-    """`words`: the task in words, as `benchmark.words.describe` has it. `more`: what `Role.needs` names."""
-    messages = prompts.messages(role, **{**variables(brief, words, hardware), **more})
+def compose(
+    role: str,
+    brief: Brief,
+    words: Mapping[str, str],
+    hardware: HardwareSheet | None,
+    feedback_tokens: int = feedback.MAX_TOKENS,
+    **more: Any,
+) -> Prompt:
+    """`words`: the task in words, as `benchmark.words.describe` has it. `feedback_tokens`: of one evaluation at most. `more`: what
+    `Role.needs` names."""
+    messages = prompts.messages(role, **{**variables(brief, words, hardware, feedback_tokens), **more})
     task = prompts.render("shared/task", words=words).strip()
     return Prompt(messages, len(task) if messages[-1]["content"].startswith(task) else 0)
 
 
-def variables(brief: Brief, words: Mapping[str, str], hardware: HardwareSheet | None) -> dict[str, Any]:
+def variables(
+    brief: Brief, words: Mapping[str, str], hardware: HardwareSheet | None, feedback_tokens: int = feedback.MAX_TOKENS
+) -> dict[str, Any]:
     """What the templates of every role may use."""
     return {
         "words": words,
@@ -50,8 +60,8 @@ def variables(brief: Brief, words: Mapping[str, str], hardware: HardwareSheet | 
         "lessons": brief.lessons,
         "parent": brief.parent,
         "passed": bool(brief.digest and brief.digest["verdict"] == "pass"),
-        "feedback": feedback.text(brief.digest) if brief.digest else "",
-        "ancestors": [{**asdict(a), "feedback": feedback.text(a.digest)} for a in brief.ancestors],
+        "feedback": feedback.text(brief.digest, feedback_tokens) if brief.digest else "",
+        "ancestors": [{**asdict(a), "feedback": feedback.text(a.digest, feedback_tokens)} for a in brief.ancestors],
         "plan": brief.plan,
         "diagnosis": brief.diagnosis,
         "examples": (),

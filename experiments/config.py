@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Literal, get_type_hints
 
+from agents import feedback
 from agents.budget import Limits
 from benchmark.errors import UserError, unknown
 from scaffolds.options import convert
@@ -48,6 +49,7 @@ class RunConfig:
     executor: Executor = field(default_factory=Executor)
     budget: Limits = field(default_factory=Limits)
     rounds: int | None = None
+    feedback_tokens: int = feedback.MAX_TOKENS
     model: str = "templates"
     model_args: dict[str, Any] = field(default_factory=dict)
     roles: dict[str, Any] = field(default_factory=dict)
@@ -87,6 +89,10 @@ def parse(composed: Mapping[str, Any], scaffold: str) -> RunConfig:
     for key, value in flat(config):
         if key in POSITIVE and value is not None and value < 1:
             raise UserError(f"{key} must be at least 1, not {value}.")
+        if key == "feedback_tokens" and value < feedback.MIN_TOKENS:
+            raise UserError(
+                f"feedback_tokens must be at least {feedback.MIN_TOKENS}, not {value}: the verdict and its reason need as much."
+            )
         if key.startswith("budget.") and value is not None and value <= 0:
             raise UserError(f"{key} must be above 0, not {value:g}; null is unlimited.")
     if config.run_id is not None and ("/" in config.run_id or config.run_id in ("", ".", "..")):

@@ -109,6 +109,7 @@ class Job:
             task=task, trajectory=key, scaffold=self.plan.name, model_name=self.plan.model.name, seed=seed,
             caller=self.caller, cast=self.cast, executor=executor, settings=self.machine.settings, recorder=self.store,
             ledger=self.ledger, hardware=self.machine.sheet, rng=random.Random(key), measured=self.machine.measured,
+            feedback_tokens=self.plan.config.feedback_tokens,
         )  # fmt: skip
 
 

@@ -79,6 +79,8 @@ class Context:
     """Whether candidates are timed, so that an evaluation takes GPU time."""
     cast: Mapping[str, Caller] = field(default_factory=dict)
     """Who asks for the roles that have a model of their own."""
+    feedback_tokens: int = feedback.MAX_TOKENS
+    """What a prompt says of one evaluation, at most."""
     champion: Attempt | None = field(default=None, init=False)
     exhausted: str = field(default="", init=False)
     """What a used-up budget said, once one ended the trajectory."""
@@ -121,7 +123,7 @@ class Context:
         otherwise is an answer.
         """
         identity = Identity(self.trajectory, role, round, lineage, sample)
-        prompt = compose(role, brief, self.words, self.hardware, **variables)
+        prompt = compose(role, brief, self.words, self.hardware, self.feedback_tokens, **variables)
         caller = self.cast.get(role, self.caller)
         request = caller.place(Request(prompt.messages, identity, brief, self.sampling, stable=prompt.stable))
         identity = request.identity

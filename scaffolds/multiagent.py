@@ -225,7 +225,7 @@ async def criticise(state: Branch, runtime: "Runtime[Context]") -> Update:
     context, node, found = runtime.context, state["node"], state["found"][str(state["number"])]
     attempt, plan = found["attempt"], found["plan"] or {}
     brief = context.brief("critic", attempt, [node], state["lessons"], plan=planned(plan))
-    before, diff = feedback.text(context.digest(node)), change(context, node["kernel"], attempt["kernel"])
+    before, diff = feedback.text(context.digest(node), context.feedback_tokens), change(context, node["kernel"], attempt["kernel"])
     answer = await ask(context, state, brief, before=before, diff=diff, followed=found["followed"])
     return {"found": {str(state["number"]): {**found, "lessons": lessons(answer.note, answer.lesson)}}}
 

@@ -32,6 +32,7 @@ def test_one_seed_or_a_list_of_seeds() -> None:
         ("budget", {"call": {"tokens": 1.5}}, "budget.call.tokens must be a whole number or null, not 1.5."),
         ("rounds", 1.5, "rounds must be a whole number or null, not 1.5."),
         ("rounds", True, "rounds must be a whole number or null, not True."),
+        ("feedback_tokens", 10, "feedback_tokens must be at least 64, not 10"),
         ("concurrency", 0, "concurrency must be at least 1, not 0."),
         ("executor", {"targets": ["a", 1]}, "executor.targets must be"),
         ("seed", [1, 1], "seed must be a number or a list of different numbers"),

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from agents import feedback
 from agents.budget import BudgetExhausted, Limits
 from agents.caller import Diverged
 from agents.models.base import OUTAGES, CallError, Reply, Request
@@ -166,3 +167,18 @@ async def test_the_prompt_holds_the_task_and_no_held_out_case() -> None:
     assert "Twice the input." in text
     assert "(7,)" in text
     assert "(11,)" not in text
+
+
+async def test_what_a_prompt_says_of_an_evaluation_is_bounded() -> None:
+    asked: list[str] = []
+
+    def script(request: Request) -> str:
+        asked.append(request.messages[-1]["content"])
+        return fenced("wrong_numeric")
+
+    ctx = context(script)
+    attempt = await generated(ctx)
+    for round, tokens in enumerate((feedback.MAX_TOKENS, feedback.MIN_TOKENS), 1):
+        ctx.feedback_tokens = tokens
+        await ctx.ask("repairer", ctx.brief("repairer", attempt), round=round, note="", rounds_left=0)
+    assert [feedback.CUT in text for text in asked] == [False, False, True]
