@@ -100,7 +100,8 @@ def mended(tree: Tree, key: str, attempt: Attempt, limit: int) -> Tree:
     node = tree[key]
     rest = {other: kept for other, kept in tree.items() if other != key}
     if attempt["verdict"] == "pass":
-        return planted(told(rest, node["base"], attempt, node["family"]), attempt, node["base"], node["family"])
+        after = told(rest, node["base"], attempt, node["family"], repair=True)
+        return planted(after, attempt, node["base"], node["family"])
     repairs, rest = node["repairs"] + 1, counted(rest, node["base"], None)
     if repairs >= limit or attempt["declined"]:
         return rest
@@ -108,8 +109,8 @@ def mended(tree: Tree, key: str, attempt: Attempt, limit: int) -> Tree:
     return after if attempt["kernel"] is not None else {**rest, key: {**node, "repairs": repairs}}
 
 
-def told(tree: Tree, key: str | None, attempt: Attempt, family: str) -> Tree:
-    """What an attempt tells the node that it was planned on, and that node's ancestors."""
+def told(tree: Tree, key: str | None, attempt: Attempt, family: str, repair: bool = False) -> Tree:
+    """What an attempt tells the node that it was planned on, and that node's ancestors. `repair`: of what was planned, not a new plan."""
     node = tree.get(key or "")
     if node is None or key is None:
         return tree
@@ -117,16 +118,17 @@ def told(tree: Tree, key: str | None, attempt: Attempt, family: str) -> Tree:
     gained = speed is not None and speed > (node["best"] or 0.0)
     tried = {name: said for name, said in node["tried"].items() if name != family}
     if not gained:
-        tried[family] = outcome(node, attempt)
+        what = node["tried"].get(family, "").rpartition(" (")[0] if repair else ""
+        tried[family] = outcome(node, attempt, what or attempt["strategy"][:MAX_OUTCOME])
     return counted({**tree, key: {**node, "fruitless": 0 if gained else node["fruitless"] + 1, "tried": tried}}, key, speed)
 
 
-def outcome(node: Node, attempt: Attempt) -> str:
+def outcome(node: Node, attempt: Attempt, what: str) -> str:
     """What came of a plan, in words."""
     before, after = pace(node["attempt"]), pace(attempt)
     if attempt["verdict"] != "pass" or before is None or after is None:
-        return f"{attempt['strategy'][:MAX_OUTCOME]} ({attempt['verdict']})"
-    return f"{attempt['strategy'][:MAX_OUTCOME]} ({before:.2f}x before, {after:.2f}x after)"
+        return f"{what} ({attempt['verdict']})"
+    return f"{what} ({before:.2f}x before, {after:.2f}x after)"
 
 
 def counted(tree: Tree, key: str | None, speed: float | None) -> Tree:

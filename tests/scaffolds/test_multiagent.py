@@ -155,6 +155,13 @@ async def test_strategies_that_rules_mask_are_not_offered_and_not_carried_out() 
     assert [(e.first, e.last) for e in coder.edits] == [(1, 6)]
 
 
+async def test_the_planner_is_told_what_rules_mask_and_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rules, "RULES", {"tile": (lambda counts, hardware: "the device has no tiles",)})
+    _, _, ctx = await run(by_role(judge=JUDGED), rounds=2, **ONE)
+    assert "tile" not in requests(ctx, "planner")[0].brief.strategies
+    assert "- `tile`: the device has no tiles" in prompt_of(ctx, "planner")
+
+
 async def test_what_was_tried_in_vain_on_a_node_is_not_offered_again() -> None:
     _, _, ctx = await run(by_role(coder="0.5", judge=JUDGED), rounds=3, **ONE)
     first, second = (set(r.brief.strategies) for r in requests(ctx, "planner"))

@@ -103,6 +103,12 @@ def test_a_repair_that_works_takes_the_place_of_what_failed() -> None:
     assert (tree[key(2)]["base"], tree[key(2)]["family"], tree[key(0)]["best"], tree[key(0)]["tried"]) == (key(0), "tile", 1.5, {})
 
 
+def test_a_repaired_plan_that_gained_nothing_is_told_as_the_plan() -> None:
+    tree = developed(seeded(1.0), key(0), attempt(1), "fuse")
+    tree = mended(tree, key(1), {**attempt(2, 0.7), "strategy": "repair: the mask"}, 3)
+    assert tree[key(0)]["tried"] == {"fuse": "tile: more (1.00x before, 0.70x after)"}
+
+
 def test_a_repair_that_fails_is_repaired_in_its_turn_and_the_third_is_dropped() -> None:
     tree = developed(seeded(1.0), key(0), attempt(1), "tile")
     tree = mended(tree, key(1), attempt(2), 3)
