@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from agents.models.base import Brief
     from scaffolds.context import Context
 
-
 TUNED = 64
 """Swept programs that are remembered."""
 
@@ -204,7 +203,7 @@ async def sift(state: EvolveState, runtime: "Runtime[Context]") -> Update:
             if mark in seen:
                 children[str(n)] = {**child, "answer": {**child["answer"], "kernel": None, "parse": f"the same program as {seen[mark]}"}}
             else:
-                seen = archive.remembered(seen, {mark: Identity("", "", child["round"], n, child["sample"]).attempt})
+                seen = archive.remembered(seen, {mark: Identity(**child["answer"]["calls"][0]).attempt})
     return {"seen": seen, "children": children}
 
 
