@@ -6,7 +6,6 @@ from typing import Any
 from agents import feedback, roles
 from agents.models.base import Ancestor, Brief
 from agents.plans import Diagnosis, Edit, Plan
-from agents.strategies import STRATEGIES
 from tools.evaluation import CaseResult, Evaluation, Failure, TimedSize, Timing
 from tools.profile import Achieved, Kernel, shares
 
@@ -14,6 +13,7 @@ PLAN = Plan(
     "keep the row in registers", (Edit(12, 15, "load the row once, before the loop", "half the bytes", "rows too long for registers"),)
 )
 DIAGNOSIS = Diagnosis("memory_traffic", "2.9 times the least bytes are moved")
+STRATEGIES = ("reuse", "launch")
 LESSONS = ("Masked lanes of a maximum need the neutral element -inf, not 0.",)
 
 
@@ -45,4 +45,4 @@ def brief(role: str, task: str, source: str, digest: dict[str, Any] | None = Non
     mends = roles.find(role).mends
     made = digest or feedback.digest(failing() if mends else passing())
     ancestor = Ancestor("002.01.00", source, feedback.digest(passing()), "one program for each row")
-    return Brief(task, role, source, made, (ancestor,), LESSONS, PLAN, DIAGNOSIS, tuple(STRATEGIES))
+    return Brief(task, role, source, made, (ancestor,), LESSONS, PLAN, DIAGNOSIS, STRATEGIES)

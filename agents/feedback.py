@@ -29,7 +29,7 @@ PLAIN = {"waves": "waves", "registers": "registers", "sectors_per_request": "sec
 
 
 def text(digest: dict[str, Any], tokens: int = MAX_TOKENS) -> str:
-    """The digest in words, at most `tokens` long (`MIN_TOKENS` or more). It begins with the verdict and why; what is cut comes last, and is said."""
+    """The digest in words, at most `tokens` (`MIN_TOKENS` or more): first the verdict and why; what is cut comes last, and is said."""
     parts = [readable(part) for part in told(digest)]
     whole = "\n".join(parts)
     room = tokens * BYTES_PER_TOKEN
@@ -159,7 +159,7 @@ def profile(digest: dict[str, Any]) -> list[str]:
     lines = [f"Profiled: {launch['kernel']}: bottleneck {launch['bottleneck']}; {counters(launch)}" for launch in seen["launches"]]
     if seen["times"]:
         total = sum(row["us"] for row in seen["times"]) or 1.0
-        shares = ", ".join(f"{row['name']} {100 * row['us'] / total:.0f} % in {row['calls']} launches" for row in seen["times"])
+        shares = ", ".join(f"{row['name']} {100 * row['us'] / total:.0f} %{'' if row['own'] else ' (not yours)'}" for row in seen["times"])
         lines.append(f"Device time by kernel: {shares}")
     return lines
 
