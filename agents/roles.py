@@ -38,7 +38,9 @@ ROLES = {
     for role in (
         Role("generator", "candidate", AUTHORS | ROUNDS),
         Role("repairer", "candidate", {"note": NOTE} | ROUNDS, mends=True),
-        Role("optimiser", "candidate", {"note": NOTE} | AUTHORS | ROUNDS),
+        Role(
+            "optimiser", "candidate", {"note": NOTE, "tried": ["tile: larger tiles: 0.81 times the speed of 002.01.00"]} | AUTHORS | ROUNDS
+        ),
         Role("reflector", "reflection"),
         Role("planner", "plan", {"tried": [TRIED], "masked": {"fuse": "one launch does all of it"}} | AUTHORS | ROUNDS),
         Role("coder", "candidate"),

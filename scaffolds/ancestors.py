@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING
 
 from agents import rules, strategies
 from agents.likeness import fingerprint
-from scaffolds.rank import pooled
+from scaffolds.rank import pace, pooled
 from scaffolds.state import Attempt
 
 if TYPE_CHECKING:
     from scaffolds.context import Context
+
+TRIED = 6
+"""Steps in vain that prompts tell."""
 
 
 def keep(context: "Context", pool: Sequence[Attempt], arrived: Sequence[Attempt], capacity: int, alike: int | None = None) -> list[Attempt]:
@@ -25,6 +28,21 @@ def directions(context: "Context", pool: Sequence[Attempt]) -> list[str]:
     """Families of strategies that the best one's measurements leave open and no member of the pool has taken."""
     taken = {family(context, attempt) for attempt in pool}
     return [name for name in rules.allowed(context.digest(pool[0]), context.hardware) if name not in taken]
+
+
+def in_vain(tried: Sequence[str], arrived: Sequence[Attempt], pool: Sequence[Attempt]) -> list[str]:
+    """The newest steps from the pool that did not enter it, one line each, with what came of them."""
+    kept = {attempt["id"] for attempt in pool}
+    steps = [attempt for attempt in arrived if attempt["role"] == "optimiser" and attempt["id"] not in kept]
+    return list(dict.fromkeys([*tried, *(outcome(attempt, pool[0]) for attempt in steps)]))[-TRIED:]
+
+
+def outcome(attempt: Attempt, best: Attempt) -> str:
+    speed, record = pace(attempt), pace(best)
+    came = (
+        f"{speed / record:.2f} times the speed of {best['id']}" if speed and record and attempt["verdict"] == "pass" else attempt["verdict"]
+    )
+    return f"{attempt['strategy'] or 'no strategy given'}: {came}"
 
 
 def program(context: "Context", attempt: Attempt) -> str:

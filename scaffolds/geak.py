@@ -129,6 +129,8 @@ class GeakState(State, total=False):
     lessons: list[str]
     best: float | None
     """The speed that a gain is measured from."""
+    tried: list[str]
+    """The newest steps from the pool that led to nothing."""
     stale: int
     """Rounds since the last gain."""
 
@@ -141,6 +143,7 @@ class Branch(TypedDict):
     lineage: Lineage
     pool: list[Attempt]
     lessons: list[str]
+    tried: list[str]
     rounds_left: int
     authors: int
     diverse: bool
@@ -161,7 +164,7 @@ async def plan(config: Config, state: GeakState, runtime: "Runtime[Context]") ->
         return {}
     if "round" not in state:
         lineages = {str(n): empty() for n in range(config.descendants)}
-        return {"round": 0, "lineages": lineages, "pool": [], "lessons": [], "best": None, "stale": 0}
+        return {"round": 0, "lineages": lineages, "pool": [], "lessons": [], "tried": [], "best": None, "stale": 0}
     learnt = [state["lineages"][str(n)]["lesson"] for n in range(config.descendants)] if config.rules.lessons else []
     lessons = list(dict.fromkeys([*state["lessons"], *(lesson for lesson in learnt if lesson)]))
     return {"round": state["round"] + 1, "lessons": lessons[max(0, len(lessons) - config.lessons) :]}
@@ -174,6 +177,7 @@ def branch(config: Config, state: GeakState, number: int) -> Branch:
         lineage=state["lineages"][str(number)],
         pool=state["pool"],
         lessons=state["lessons"],
+        tried=state["tried"],
         rounds_left=config.rounds - 1 - state["round"],
         authors=config.descendants,
         diverse=config.rules.diverse,
@@ -240,8 +244,10 @@ async def optimise(state: Branch, runtime: "Runtime[Context]") -> Update:
     context, pool, lineage = runtime.context, state["pool"], state["lineage"]
     left = ancestors.directions(context, pool)[state["number"] :: state["authors"]] if state["diverse"] else []
     brief = context.brief("optimiser", ancestors=pool, lessons=state["lessons"], strategies=left)
-    note = lineage["note"] if passes(lineage["last"]) else ""
-    return grown(state, await write(context, state, brief, pool, note=note, **others(state)), fast=True)
+    last = lineage["last"]
+    note = f"Of {last['id']}:\n{lineage['note']}" if last and passes(last) and lineage["note"] else ""
+    attempt = await write(context, state, brief, pool, note=note, tried=state["tried"], **others(state))
+    return grown(state, attempt, fast=True)
 
 
 def others(state: Branch) -> dict[str, int]:
@@ -274,6 +280,7 @@ async def select(config: Config, state: GeakState, runtime: "Runtime[Context]") 
     share = roofline_share(runtime.context.digest(pool[0])) if pool else None
     return {
         "pool": pool,
+        "tried": ancestors.in_vain(state["tried"], arrived, pool) if config.rules.lessons else [],
         "best": speed if gained else state["best"],
         "stale": stale,
         "stop": stop(config, state["round"], pool, arrived, stale, share),

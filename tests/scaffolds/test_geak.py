@@ -226,6 +226,22 @@ async def test_authors_are_shown_different_directions_that_the_pool_has_not_take
     assert "launch" not in shown[0] | shown[1], "the pool's own family"
 
 
+async def test_steps_from_the_pool_that_led_to_nothing_are_told_the_newest_ones() -> None:
+    speeds = ["3.0", "crash", "2.0", "1.5", "1.2", "1.8", "1.1", "1.7", "1.6"]
+
+    def script(request: Request) -> str:
+        who = request.identity
+        return "Lesson: none" if who.role == "reflector" else fenced(speeds[who.round], f"tile: step {who.round}")
+
+    _, _, ctx = await run(script, rounds=9, descendants=1, ancestors=1, alike=1, debug=0, patience=99)
+    told = prompts_of(ctx, "optimiser")[8, 0].partition("no faster\n")[2].partition("\n\n")[0].split("\n")
+    assert told[0] == "- tile: step 2: 0.67 times the speed of 000.00.00"
+    assert len(told) == 6
+    assert "- tile: step 1: crash" in prompts_of(ctx, "optimiser")[2, 0]
+    _, _, ctx = await run(script, rounds=4, descendants=1, ancestors=1, variant="v1")
+    assert not [text for text in prompts_of(ctx, "optimiser").values() if "no faster" in text]
+
+
 class Roofed(TableExecutor):
     """Times whose floor says that a candidate of 2.0 reaches the peaks."""
 
