@@ -85,10 +85,14 @@ def conceive(
 
 
 def helpful(config: "Config", context: "Context", parent: Attempt) -> list[str]:
-    """Families that no rule masks, and of them those that serve a bottleneck that the parent's counts show."""
+    """Families that no rule masks, and of them those that serve a bottleneck that the parent's counts show.
+
+    Launch parameters alone are an author's only where tuning finds none in the text.
+    """
     digest = context.digest(parent)
+    swept = config.tune and next(tuning.proposals(context, context.recorder.kernel(parent["kernel"] or "")), None)
+    left = [name for name in allowed(digest, context.hardware) if name in STRUCTURES or not swept]
     shown = {reading.bottleneck for reading in readings(digest, context.hardware)}
-    left = [name for name in allowed(digest, context.hardware) if name in STRUCTURES or not config.tune]
     return [name for name in left if STRATEGIES[name].serves & shown] or left or STRUCTURES
 
 

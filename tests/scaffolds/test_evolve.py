@@ -57,14 +57,18 @@ def launching(label: str, strategy: str) -> str:
 
 
 class Counting(TableExecutor):
-    """A tuned variant is as fast as its text says; kernels have counts."""
+    """Kernels have counts: an occupancy by their warps, and as many spills as it is told."""
+
+    def __init__(self, spills: int = 0):
+        super().__init__()
+        self.spills = spills
 
     async def evaluate(self, candidate: str, task: Any, settings: Any) -> Evaluation:
         done = await super().evaluate(candidate, task, settings)
         occupancy = (1.0 if "num_warps=4" in candidate else 0.25) if "num_warps" in candidate else len(self.judged) % 3 / 2
         done.compile = [
             {"target": "t", "error": None, "seconds": 0.0,
-             "kernels": [{"name": "k", "registers": 32, "spills": 0, "shared_bytes": 0, "occupancy": occupancy}]}
+             "kernels": [{"name": "k", "registers": 32, "spills": self.spills, "shared_bytes": 0, "occupancy": occupancy}]}
         ]  # fmt: skip
         return done
 
@@ -93,6 +97,27 @@ async def test_a_mutator_gets_one_parent_of_its_island_and_one_family() -> None:
         assert by_id[parent]["verdict"] == "pass"
     assert all(len(r.brief.strategies) == 1 for r in requests_of(ctx, "mutator"))
     assert "Strategy:" in requests_of(ctx, "mutator")[0].messages[1]["content"]
+
+
+async def test_a_mutator_gets_a_family_that_serves_what_the_counts_show() -> None:
+    def script(request: Request) -> str:
+        return launching(speed(request), "tile")
+
+    _, _, ctx = await run(script, executor=Counting(spills=8), queries=12, crossover=0, tune=0, patience=99)
+    briefs = [r.brief for r in requests_of(ctx, "mutator")]
+    assert {brief.diagnosis.bottleneck for brief in briefs if brief.diagnosis} == {"spills"}
+    assert all("spills" in STRATEGIES[name].serves for brief in briefs for name in brief.strategies)
+    assert "## The bottleneck\nspills: 8 words" in requests_of(ctx, "mutator")[0].messages[1]["content"]
+
+
+@pytest.mark.parametrize("tune", [0, 1])
+async def test_launch_parameters_are_left_to_tuning_where_it_finds_some(tune: int) -> None:
+    def script(request: Request) -> str:
+        return launching(speed(request), "tile")
+
+    _, _, ctx = await run(script, executor=Counting(spills=8), queries=20, islands=2, crossover=0, tune=tune, patience=99)
+    given = {name for r in requests_of(ctx, "mutator") for name in r.brief.strategies}
+    assert ("launch" in given) == (tune == 0)
 
 
 async def test_parents_of_a_crossover_are_of_different_cells_the_faster_one_first() -> None:
