@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,14 +18,6 @@ SHEET = platforms.sheet(platforms.names()[0])
 PASSING, FAILING = feedback.digest(examples.passing()), feedback.digest(examples.failing())
 
 
-def written(role: str) -> bool:
-    """Its templates may still be on their way."""
-    return (Path(prompts.__file__).parent / role).is_dir()
-
-
-WRITTEN = [role for role in ROLES if written(role)]
-
-
 def prompt(
     role: str, words: dict[str, str] = WORDS, hardware: platforms.HardwareSheet | None = SHEET, needs: Any = None, **changes: Any
 ) -> Prompt:
@@ -35,7 +26,7 @@ def prompt(
     return compose(role, brief, words, hardware, **{**ROLES[role].needs, **(needs or {})})
 
 
-@pytest.mark.parametrize("role", WRITTEN)
+@pytest.mark.parametrize("role", ROLES)
 def test_every_role_renders_the_task(role: str) -> None:
     made = prompt(role)
     assert [message["role"] for message in made.messages] == ["system", "user"]
@@ -43,13 +34,13 @@ def test_every_role_renders_the_task(role: str) -> None:
         assert word in made.messages[1]["content"]
 
 
-@pytest.mark.parametrize("role", WRITTEN)
+@pytest.mark.parametrize("role", ROLES)
 def test_every_prompt_opens_with_what_all_prompts_on_its_task_have(role: str) -> None:
     user = prompt(role).messages[1]["content"]
     assert user[: prompt(role).stable] == prompts.render("shared/task", words=WORDS).strip()
 
 
-@pytest.mark.parametrize("role", WRITTEN)
+@pytest.mark.parametrize("role", ROLES)
 @pytest.mark.parametrize("digest", [PASSING, FAILING])
 @pytest.mark.parametrize("changes", [{}, {"lessons": (), "strategies": ()}])
 @pytest.mark.parametrize("empty", [True, False])
@@ -60,19 +51,19 @@ def test_every_role_renders_without_what_is_optional(role: str, digest: Any, cha
         assert "\n\n\n" not in message["content"]
 
 
-@pytest.mark.parametrize("role", WRITTEN)
+@pytest.mark.parametrize("role", ROLES)
 def test_a_role_declares_exactly_what_its_templates_need(role: str) -> None:
     common = {*variables(examples.brief(role, "quick/gelu", ""), WORDS, None), *prompts.environment().globals}
     assert prompts.needs(role) - common == set(ROLES[role].needs)
 
 
-@pytest.mark.parametrize("role", [role for role in WRITTEN if ROLES[role].needs])
+@pytest.mark.parametrize("role", [role for role in ROLES if ROLES[role].needs])
 def test_a_missing_variable_is_an_error(role: str) -> None:
     with pytest.raises(UndefinedError):
         compose(role, examples.brief(role, "quick/gelu", "def gelu(x): old\n"), WORDS, None)
 
 
-@pytest.mark.parametrize("role", [role for role in WRITTEN if ROLES[role].writes])
+@pytest.mark.parametrize("role", [role for role in ROLES if ROLES[role].writes])
 def test_authors_are_told_how_to_answer(role: str) -> None:
     system = prompt(role).messages[0]["content"]
     assert "```python" in system
@@ -89,7 +80,7 @@ def test_reflector_has_one_review_for_failing_and_one_for_slow_code() -> None:
     assert "bottleneck" in prompt("reflector", digest=PASSING).messages[1]["content"]
 
 
-@pytest.mark.parametrize("role", WRITTEN)
+@pytest.mark.parametrize("role", ROLES)
 def test_nothing_of_this_machine_or_hour_is_in_a_prompt(role: str) -> None:
     assert not re.search(r"/work|/home|/tmp|20\d\d-\d\d|0x[0-9a-f]{6}", prompt(role).text)
 
