@@ -181,7 +181,7 @@ def grown(config: Config, tree: Tree, key: str, attempt: Attempt) -> Tree:
     if key not in tree:
         return planted(tree, attempt, family=family(attempt["strategy"]))
     if passes(tree[key]):
-        return developed(tree, key, attempt, family(attempt["strategy"]))
+        return developed(tree, key, attempt, "" if attempt["declined"] else family(attempt["strategy"]))
     return mended(tree, key, attempt, config.debug)
 
 

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
     from scaffolds.context import Answer, Context
 
+ANYWHERE = "launch"
+"""A strategy that every module has room for."""
+
 
 class Fix(TypedDict):
     """A repair that worked: the verdict before, and the shas of both modules."""
@@ -112,13 +115,14 @@ async def plan(state: Branch, runtime: "Runtime[Context]") -> Update:
 def offer(serving: list[str], allowed: list[str], state: Branch) -> list[str]:
     """What a branch may choose from: strategies not tried in vain on this node, dealt to the branches that go on from it.
 
-    Where those that serve the bottleneck are not two for each branch, others that no rule masks are dealt with them.
+    Where those that serve the bottleneck are not two for each branch, others that no rule masks are dealt with them; `ANYWHERE` is for all.
     """
     number, of = state["share"]
     fresh = [name for name in serving if name not in state["tried"]]
     more = [name for name in allowed if name not in state["tried"] and name not in serving]
     dealt = [*fresh, *more[: max(0, 2 * of - len(fresh))]] or allowed
-    return dealt[number % len(dealt) :: of]
+    share = dealt[number % len(dealt) :: of]
+    return share if ANYWHERE in {*share, *state["tried"]} else [*share, ANYWHERE]
 
 
 def whole(context: "Context", node: Attempt, strategy: str) -> Plan:

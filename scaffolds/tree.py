@@ -91,7 +91,7 @@ def planted(tree: Tree, attempt: Attempt, base: str | None = None, family: str =
 
 
 def developed(tree: Tree, key: str, attempt: Attempt, family: str) -> Tree:
-    """After an attempt that was planned on the node `key`."""
+    """After an attempt that was planned on the node `key`; of no family where there came no plan of it."""
     return planted(told(tree, key, attempt, family), attempt, key, family)
 
 
@@ -117,7 +117,7 @@ def told(tree: Tree, key: str | None, attempt: Attempt, family: str, repair: boo
     speed = pace(attempt) if attempt["verdict"] == "pass" else None
     gained = speed is not None and speed > (node["best"] or 0.0)
     tried = {name: said for name, said in node["tried"].items() if name != family}
-    if not gained:
+    if family and not gained:
         what = node["tried"].get(family, "").rpartition(" (")[0] if repair else ""
         tried[family] = outcome(node, attempt, what or attempt["strategy"][:MAX_OUTCOME])
     return counted({**tree, key: {**node, "fruitless": 0 if gained else node["fruitless"] + 1, "tried": tried}}, key, speed)

@@ -90,6 +90,11 @@ def test_what_was_tried_in_vain_is_told_with_its_numbers_until_it_works() -> Non
     assert list(developed(tree, key(0), attempt(3, 1.2), "tile")[key(0)]["tried"]) == ["fuse"]
 
 
+def test_a_planner_that_had_no_plan_rules_no_family_out() -> None:
+    tree = developed(seeded(1.0), key(0), attempt(1, kernel=None, verdict="no_code", declined=True), "")
+    assert (tree[key(0)]["tried"], tree[key(0)]["fruitless"]) == ({}, 1)
+
+
 def test_visits_and_the_best_descendant_go_up_to_the_root() -> None:
     tree = developed(seeded(1.0), key(0), attempt(1, 1.1), "tile")
     tree = developed(tree, key(1), attempt(2, 3.0), "tile")
