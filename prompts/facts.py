@@ -203,10 +203,11 @@ FACTS = (
         ),
     ),
     Fact(
-        says="`tl.max`, `tl.maximum` and `tl.clamp` drop NaN where torch keeps it; `tl.maximum(x, y,"
-        " propagate_nan=tl.PropagateNan.ALL)` keeps it.",
+        says="`tl.max`, `tl.argmax`, `tl.maximum` and `tl.clamp` (and their like for minima) drop NaN where torch keeps it;"
+        " `tl.maximum(x, y, propagate_nan=tl.PropagateNan.ALL)` keeps it.",
         works=(
             Snippet("tl.store(x, tl.max(v))", emits="arith.maxnumf"),
+            Snippet("tl.store(x, tl.argmax(v, 0).to(tl.float32))", emits="arith.cmpf ogt"),
             Snippet("tl.store(x + i, tl.maximum(v, 0.0))", emits="arith.maxnumf"),
             Snippet("tl.store(x + i, tl.clamp(v, 0.0, 1.0))", emits="propagateNan = none"),
             Snippet("tl.store(x + i, tl.maximum(v, 0.0, propagate_nan=tl.PropagateNan.ALL))", emits="arith.maximumf"),
