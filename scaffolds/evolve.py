@@ -138,7 +138,7 @@ def branch(config: Config, state: EvolveState, n: int, child: Child) -> Branch:
     return Branch(number=n, child=child, lessons=lessons, seen=state["seen"], rounds_left=left, islands=config.islands)
 
 
-def to_authors(config: Config, state: EvolveState) -> "list[Send]":
+async def to_authors(config: Config, state: EvolveState) -> "list[Send]":
     from langgraph.types import Send
 
     return [Send("repair" if at["failed"] else at["operator"], branch(config, state, n, at)) for n, at in under_way(state)]
@@ -207,7 +207,7 @@ async def sift(state: EvolveState, runtime: "Runtime[Context]") -> Update:
     return {"seen": seen, "children": children}
 
 
-def to_judges(config: Config, state: EvolveState) -> "list[Send] | str":
+async def to_judges(config: Config, state: EvolveState) -> "list[Send] | str":
     from langgraph.types import Send
 
     return [Send("judge", branch(config, state, n, at)) for n, at in under_way(state) if at["answer"]] or "select"
@@ -255,7 +255,7 @@ def stop(config: Config, spent: int, islands: list[Island], arrived: list[Attemp
     return "rounds" if spent >= config.queries else ""
 
 
-def onward(state: EvolveState) -> str:
+async def onward(state: EvolveState) -> str:
     from langgraph.graph import END
 
     return END if state["stop"] else "breed"
