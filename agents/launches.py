@@ -1,7 +1,8 @@
 """The launches of a module, read from its text: which literals decide block sizes, programs, warps and stages, and what goes together.
 
 Nothing is executed: a value counts where the syntax tree leads from a launch `kernel[grid](...)`, a default of a constexpr, or a
-`triton.Config` back to a literal. What is computed (`triton.next_power_of_2(n)`, `min(n, 64)`) is left alone.
+`triton.Config` back to a literal, or from a launch to a constant at the head of the module that it is computed from. Other
+computed values (`triton.next_power_of_2(n)`, `min(n, 64)`) are left alone.
 """
 
 import ast
@@ -11,16 +12,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
+from agents.syntax import HOPS, Number, bound, called, calls, defaults, values
+
 Kind = Literal["block", "programs", "warps", "stages"]
-Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 OPTIONS: dict[str, tuple[Kind, int]] = {"num_warps": ("warps", 4), "num_stages": ("stages", 3)}
 """Options of every launch, and what Triton takes where they are not given (stages: on most targets)."""
 BLOCKS = re.compile(r"block|tile|chunk", re.IGNORECASE)
 """Constexpr parameters that are block sizes by their names, wherever the kernel uses them."""
-Number = tuple[int, ast.Constant]
-"""A whole number, and the literal that it is."""
-HOPS = 4
-"""Names that are followed from a launch back to a literal."""
+SMALL = 8
+"""Numbers of a grid below it may be anything: a stride, a padding, a count."""
 
 
 @dataclass(frozen=True)
@@ -116,81 +116,21 @@ class Site:
     span: Span
     kernel: Kernel | None
     """None for an entry of a `triton.Config`, and where the kernel is not of this module."""
+    entry: bool = False
+    """Of a `triton.Config`, among which Triton's own tuner chooses."""
 
 
-def called(node: ast.expr) -> str:
-    """The last name of what is called, or of a decorator."""
-    target = node.func if isinstance(node, ast.Call) else node
-    return target.attr if isinstance(target, ast.Attribute) else target.id if isinstance(target, ast.Name) else ""
-
-
-def defaults(arguments: ast.arguments) -> dict[str, ast.expr]:
-    positional = [*arguments.posonlyargs, *arguments.args]
-    last = positional[len(positional) - len(arguments.defaults) :]
-    own = {a.arg: value for a, value in zip(last, arguments.defaults, strict=True)}
-    return own | {a.arg: value for a, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True) if value is not None}
-
-
-def calls(node: ast.AST, scopes: tuple[ast.AST, ...]) -> Iterator[tuple[ast.Call, tuple[ast.AST, ...]]]:
-    """All calls below a node in the order of the text, each with the functions around it, the innermost first, and the module last."""
-    if isinstance(node, ast.Call):
-        yield node, scopes
-    inner = (node, *scopes) if isinstance(node, Function | ast.Module) else scopes
-    for child in ast.iter_child_nodes(node):
-        yield from calls(child, inner)
-
-
-def bindings(scope: ast.AST, name: str) -> list[ast.expr]:
-    """What a scope assigns to a name, its parameters' defaults included."""
-    found = [defaults(scope.args)[name]] if isinstance(scope, Function) and name in defaults(scope.args) else []
-    for node in own(scope):
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-        value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
-        found += [v for target in targets if value for v in assigned(target, value, name)]
-    return found
-
-
-def assigned(target: ast.expr, value: ast.expr, name: str) -> list[ast.expr]:
-    """The part of an assigned value that goes to a name; of a choice between tuples, the part of each."""
-    if isinstance(target, ast.Name):
-        return [value] if target.id == name else []
-    if isinstance(value, ast.IfExp):
-        return assigned(target, value.body, name) + assigned(target, value.orelse, name)
-    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
-        return [v for t, part in zip(target.elts, value.elts, strict=True) for v in assigned(t, part, name)]
-    return []
-
-
-def own(scope: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a scope without those of functions and classes in it."""
-    for child in ast.iter_child_nodes(scope):
-        if not isinstance(child, Function | ast.ClassDef):
-            yield child
-            yield from own(child)
-
-
-def values(node: ast.expr, scopes: tuple[ast.AST, ...], hops: int = HOPS) -> Iterator[Number]:
-    """The whole numbers that an expression may be: a literal, either side of a choice, or what a name was given."""
-    if isinstance(node, ast.Constant) and type(node.value) is int:
-        yield node.value, node
-    elif isinstance(node, ast.IfExp):
-        yield from values(node.body, scopes, hops)
-        yield from values(node.orelse, scopes, hops)
-    elif isinstance(node, ast.Call) and called(node) == "constexpr" and node.args:
-        yield from values(node.args[0], scopes, hops)
-    elif isinstance(node, ast.Name) and hops:
-        for value in next(filter(None, (bindings(scope, node.id) for scope in scopes)), []):
-            yield from values(value, scopes, hops - 1)
-
-
-def numbers(node: ast.AST, scopes: tuple[ast.AST, ...], hops: int = HOPS) -> Iterator[Number]:
-    """All whole numbers that take part in an expression, those of its names' values among them."""
+def rounding(node: ast.AST, scopes: tuple[ast.AST, ...], hops: int = HOPS) -> Iterator[Number]:
+    """The whole numbers that a grid divides by, and those in what it divides: of `triton.cdiv(n, 1024)`, of `(n + 1023) // 1024`."""
     for part in ast.walk(node):
-        if isinstance(part, ast.Constant) and type(part.value) is int:
-            yield part.value, part
+        if isinstance(part, ast.Call) and called(part) == "cdiv":
+            yield from (number for divisor in part.args[1:2] for number in values(divisor, scopes))
+        elif isinstance(part, ast.BinOp) and isinstance(part.op, ast.FloorDiv):
+            yield from values(part.right, scopes)
+            yield from (number for inner in ast.walk(part.left) if isinstance(inner, ast.Constant) for number in values(inner, scopes))
         elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load) and hops:
-            for value in next(filter(None, (bindings(scope, part.id) for scope in scopes)), []):
-                yield from numbers(value, scopes, hops - 1)
+            for value in bound(part.id, scopes):
+                yield from rounding(value, scopes, hops - 1)
 
 
 class Module:
@@ -204,6 +144,9 @@ class Module:
             self.starts.append(self.starts[-1] + len(line))
         jitted = (n for n in ast.walk(self.tree) if isinstance(n, ast.FunctionDef) and any(called(d) == "jit" for d in n.decorator_list))
         self.kernels = {node.name: Kernel(node) for node in jitted}
+        self.functions = {n.name: n for n in self.tree.body if isinstance(n, ast.FunctionDef) and n.name not in self.kernels}
+        single = (n for n in self.tree.body if isinstance(n, ast.Assign) and isinstance(n.targets[0], ast.Name))
+        self.constants = {id(n.value): n.targets[0].id for n in single if isinstance(n.targets[0], ast.Name) and n.targets[0].id.isupper()}
 
     def ends(self, node: ast.expr) -> tuple[int, int]:
         assert node.end_lineno is not None
@@ -232,31 +175,51 @@ class Module:
         keys = zip(blocks.keys, blocks.values, strict=True)
         entries = {str(k.value): value for k, value in keys if isinstance(k, ast.Constant) and BLOCKS.search(str(k.value))}
         for name, value in (entries | {k.arg: k.value for k in call.keywords if k.arg in OPTIONS}).items():
-            yield from ([site] for site in self.sites(name, value, (), None))
+            yield from ([replace(site, name=f"Config.{name}", entry=True)] for site in self.sites(name, value, (), None))
 
     def launch(self, call: ast.Call, target: ast.Subscript, scopes: tuple[ast.AST, ...]) -> Iterator[list[Site]]:
         kernel = self.kernels.get(called(target.value))
         given = dict(kernel.given(call)) if kernel else {k.arg: k.value for k in call.keywords if k.arg}
-        if kernel is None and not set(given) & set(OPTIONS):
+        if kernel is None and not set(given) & set(OPTIONS) and all(k.arg for k in call.keywords):
             return  # An ordinary call of an element of something.
         blocks = kernel.blocks if kernel else {name for name in given if BLOCKS.search(name)}
         sites = [site for name in given if name in blocks for site in self.sites(name, given[name], scopes, kernel)]
         for name in sorted(blocks - set(given)) if kernel else ():
             sites += self.sites(name, kernel.defaults[name], (), kernel) if kernel and name in kernel.defaults else ()
-        rounding = list(numbers(target.slice, scopes))
+        own = {site.span for site in sites}
+        divisors = [(n, Span(*self.ends(node))) for n, node in rounding(target.slice, scopes)]
         for site in sites:
-            near = [Span(*self.ends(node), less=site.value - n) for n, node in rounding if stands_for(n, site.value)]
+            near = [replace(span, less=site.value - n) for n, span in divisors if span not in own and stands_for(n, site.value)]
             yield [site, *(replace(site, span=span) for span in near)]
         if kernel and kernel.persistent:
             yield from ([site] for part in grid(target.slice) for site in self.sites("programs", part, scopes, kernel))
         for option in OPTIONS:
             yield from ([site] for site in self.option(option, given.get(option), call, scopes, kernel))
+        yield from ([site] for site in self.named(call, scopes))
+
+    def named(self, call: ast.Call, scopes: tuple[ast.AST, ...]) -> Iterator[Site]:
+        """Constants at the head of the module, numbers or tuples of them, that take part in computing what the launch is given."""
+        for value in self.origins(call, scopes, set()):
+            if isinstance(value, ast.expr) and (name := self.constants.get(id(value))):
+                kind: Kind = "warps" if "WARPS" in name else "stages" if "STAGES" in name else "block"
+                literals = value.elts if isinstance(value, ast.Tuple) else [value]
+                found = [number for part in literals for number in values(part, (), 0) if fits(number[0], kind)]
+                yield from (Site(name, kind, n, Span(*self.ends(literal)), None) for n, literal in found)
+
+    def origins(self, node: ast.AST, scopes: tuple[ast.AST, ...], seen: set[int]) -> Iterator[ast.AST]:
+        """What the names in an expression were given, and the functions that it calls, all the way back."""
+        for name in (part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)):
+            made: list[ast.AST] = [*bound(name, scopes)] or [f for f in [self.functions.get(name)] if f]
+            for value in (value for value in made if id(value) not in seen):
+                seen.add(id(value))
+                yield value
+                yield from self.origins(value, (value, self.tree) if isinstance(value, ast.FunctionDef) else scopes, seen)
 
     def sites(self, name: str, node: ast.expr, scopes: tuple[ast.AST, ...], kernel: Kernel | None) -> list[Site]:
         """Literals behind an argument. Blocks that are no powers of two are left alone: no tile is."""
         kind: Kind = OPTIONS[name][0] if name in OPTIONS else "programs" if name == "programs" else "block"
         label = node.id if isinstance(node, ast.Name) else f"{kernel.name}.{name}" if kernel else name
-        found = [(n, literal) for n, literal in values(node, scopes) if n > 0 and (kind == "stages" or n & (n - 1) == 0)]
+        found = [(n, literal) for n, literal in values(node, scopes) if fits(n, kind)]
         return [Site(label, kind, n, Span(*self.ends(literal)), kernel) for n, literal in found]
 
     def option(self, name: str, node: ast.expr | None, call: ast.Call, scopes: tuple[ast.AST, ...], kernel: Kernel | None) -> list[Site]:
@@ -277,9 +240,13 @@ def start(site: Site) -> int:
     return site.span.start
 
 
+def fits(number: int, kind: Kind) -> bool:
+    return number > 0 and (kind == "stages" or number & (number - 1) == 0)
+
+
 def stands_for(number: int, value: int) -> bool:
     """Whether a number of a grid is a block of this size: the size itself, or that less one, as in rounding up."""
-    return number == value or (number == value - 1 and value >= 16)
+    return value >= SMALL and value - number in (0, 1)
 
 
 def grid(node: ast.expr) -> list[ast.expr]:

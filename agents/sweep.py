@@ -55,14 +55,17 @@ class Variant:
 
 
 def parameters(source: str, sheet: HardwareSheet | None = None) -> tuple[Parameter, ...]:
-    """What the launches of a module can be varied in, blocks first; nothing where it cannot be parsed."""
+    """What the launches of a module can be varied in, blocks first and what Triton's own tuner chooses from last.
+
+    Nothing where the module cannot be parsed.
+    """
     try:
         groups = Module(source).groups()
     except (SyntaxError, ValueError, RecursionError):
         return ()
     seen: dict[str, int] = {}
     found = []
-    for sites in sorted(groups, key=lambda group: ORDER.index(group[0].kind)):
+    for sites in sorted(groups, key=lambda group: (group[0].entry, ORDER.index(group[0].kind))):
         site = sites[0]
         seen[site.name] = seen.get(site.name, 0) + 1
         name = site.name if seen[site.name] == 1 else f"{site.name}#{seen[site.name]}"
