@@ -11,11 +11,19 @@ from scaffolds.context import Context
 from tests.scaffolds.scripted import Recorder, Script, TableExecutor, context
 
 OPTIONS: dict[str, dict[str, Any]] = {
-    "oneshot": {"samples": 4},
+    "oneshot": {"samples": 8},
     "geak": {"rounds": 4, "descendants": 3, "patience": 9},
+    "multiagent": {"rounds": 5, "patience": 9},
     "evolve": {"queries": 15, "islands": 3, "crossover": 0.5},
+    "oneshot by tokens": {"samples": 6, "tokens": 2000},
+    "geak reflexion": {"rounds": 4, "variant": "reflexion", "examples": "none"},
+    "geak v1": {"rounds": 4, "variant": "v1", "examples": "both"},
+    "geak v2": {"rounds": 5, "descendants": 3, "variant": "v2", "debug": 1},
+    "multiagent that tires": {"rounds": 6, "seeds": 3, "debug": 1, "patience": 1, "tune": 2},
 }
-"""Scaffolds, and options under which a trajectory takes about a dozen attempts."""
+"""Options under which a trajectory takes about a dozen attempts. A label begins with the scaffold's name."""
+PLAIN = [label for label in OPTIONS if " " not in label]
+"""Each scaffold once."""
 
 
 @dataclass
@@ -43,14 +51,15 @@ class Ran:
         return self.record.champion, self.record.end_reason, self.lines
 
 
-async def run(name: str, script: Script, recorder: Recorder | None = None, *, seed: int = 0, jitter: int | None = None,
+async def run(label: str, script: Script, recorder: Recorder | None = None, *, seed: int = 0, jitter: int | None = None,
               limits: Limits | None = None, executor: TableExecutor | None = None) -> Ran:  # fmt: skip
     ctx = context(script, recorder, executor, limits, jitter, seed)
-    return Ran(await start(name, ctx), ctx)
+    return Ran(await start(label, ctx), ctx)
 
 
-async def start(name: str, ctx: Context) -> TrajectoryRecord:
+async def start(label: str, ctx: Context) -> TrajectoryRecord:
+    scaffold = label.partition(" ")[0]
     try:
-        return await trajectory.run(name, loader.build_config(name, OPTIONS[name]), ctx)
+        return await trajectory.run(scaffold, loader.build_config(scaffold, OPTIONS[label]), ctx)
     finally:
         await ctx.caller.close()

@@ -17,7 +17,7 @@ from experiments import closing
 from experiments.store import RunStore
 from scaffolds.context import Context
 from tests.agents.templates.operators import task as operator
-from tests.scaffolds.family import OPTIONS, Ran, start
+from tests.scaffolds.family import PLAIN, Ran, start
 from tests.scaffolds.scripted import ScriptedModel, TableExecutor, context, module
 from tools.evaluation import Evaluation
 from tools.executor import Executor
@@ -26,7 +26,7 @@ from tools.settings import Settings
 SILU = next(t for t in suites.load("quick").tasks if t.name == "silu")
 SORT = operator(lambda x: torch.sort(x).values, lambda d: {"x": d.normal(5)})
 REPAIRS = {"repairer", "debugger"}
-every = pytest.mark.parametrize("name", OPTIONS)
+every = pytest.mark.parametrize("name", PLAIN)
 
 
 class Graded(TableExecutor):
@@ -81,7 +81,7 @@ async def test_it_writes_a_task_and_the_same_seed_writes_the_same(name: str) -> 
     assert first.outcome == second.outcome
 
 
-@pytest.mark.parametrize("name", [name for name in OPTIONS if name != "oneshot"])
+@pytest.mark.parametrize("name", [name for name in PLAIN if name != "oneshot"])
 async def test_a_planted_defect_is_repaired_from_parent_and_digest_alone(name: str) -> None:
     repaired = 0
     for seed in (1, 2, 3):
@@ -95,13 +95,13 @@ async def test_a_planted_defect_is_repaired_from_parent_and_digest_alone(name: s
 
 
 async def test_scaffolds_differ_in_who_writes_and_from_whom() -> None:
-    ran = {name: (await run(name, flaws=0.5, seed=1)).lines for name in OPTIONS}
+    ran = {name: (await run(name, flaws=0.5, seed=1)).lines for name in PLAIN}
     kinds = {name: frozenset((line["role"], len(line["parents"])) for line in lines) for name, lines in ran.items()}
-    assert len(set(kinds.values())) == len(OPTIONS), kinds
+    assert len(set(kinds.values())) == len(PLAIN), kinds
     assert kinds["oneshot"] == {("generator", 0)}
     depths = {name: max(depth(lines).values()) for name, lines in ran.items()}
     assert depths["oneshot"] == 0
-    assert all(depths[name] > 1 for name in OPTIONS if name != "oneshot"), depths
+    assert all(depths[name] > 1 for name in PLAIN if name != "oneshot"), depths
 
 
 def depth(lines: list[dict[str, Any]]) -> dict[str, int]:
