@@ -11,10 +11,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from benchmark import suites
 from benchmark.errors import UserError
-from benchmark.task import Task
+
+if TYPE_CHECKING:
+    from benchmark.task import Task
 
 MAX_SOURCE = 6000
 """Characters of an example, about 1,800 tokens; all of our own kernels are shorter."""
@@ -81,7 +84,7 @@ class Index:
         return math.log(1 + (len(self.counts) - holders + 0.5) / (holders + 0.5))
 
 
-def examples(task: Task, sources: Mapping[str, str], count: int) -> list[Example]:
+def examples(task: "Task", sources: Mapping[str, str], count: int) -> list[Example]:
     """At most `count` kernels from `sources` (by the id of their task), the most useful first, none of which gives `task` away.
 
     A kernel whose operator is no task of our suites cannot be checked, and is left out.
@@ -111,7 +114,7 @@ def leak(task: Work, example: Work) -> str:
     return ""
 
 
-def work(task: Task) -> Work:
+def work(task: "Task") -> Work:
     operator = "".join(part for part in task.name.lower().split("_") if part not in DTYPES)
     operators = Counter(computed(task.text))
     return Work(operator, operators, (*words(task.name), *words(task.category), *words(task.semantics), *operators.elements()))
@@ -125,7 +128,7 @@ def known_work(task_id: str) -> Work | None:
 
 
 @cache
-def ours(suite: str) -> dict[str, Task]:
+def ours(suite: str) -> "dict[str, Task]":
     return {task.id: task for task in suites.load(suite).tasks} if suite in suites.names() else {}
 
 

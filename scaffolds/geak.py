@@ -104,6 +104,8 @@ class Config:
     def __post_init__(self) -> None:
         at_least(self, 1, "rounds", "descendants", "ancestors", "alike", "patience")
         at_least(self, 0, "debug", "lessons", "noise", "correctness", "roofline", "tune")
+        if self.correctness > 1:
+            raise UserError(f"scaffold.correctness is a share of the rounds, at most 1, not {self.correctness}.")
         if self.examples_from is not None:
             if self.examples not in ("champions", "both"):
                 raise UserError(f"scaffold.examples_from needs scaffold.examples=champions or both, not {self.examples}.")

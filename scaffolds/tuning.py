@@ -9,7 +9,6 @@ from agents import sweep
 from agents.likeness import fingerprint
 from agents.parsing import MAX_LINE
 from agents.sweep import TUNER, Trial, Variant
-from scaffolds.context import Answer
 from scaffolds.rank import pace
 from scaffolds.state import Attempt
 
@@ -50,6 +49,8 @@ def proposals(context: "Context", source: str, tried: Sequence[Trial] = (), know
 
 
 async def judge(context: "Context", settled: Attempt, variants: Sequence[Variant], round: int, lineage: int, first: int) -> list[Attempt]:
+    from scaffolds.context import Answer  # Not at the top: a scaffold's options are read without torch.
+
     base = settled["strategy"].partition(MARK)[0]
     under = [
         context.evaluate(

@@ -438,3 +438,7 @@ async def test_options_out_of_range_are_refused() -> None:
 
     with pytest.raises(UserError, match="descendants must be at least 1"):
         geak.Config(descendants=0)
+    with pytest.raises(UserError, match="correctness is a share of the rounds, at most 1, not 40"):
+        geak.Config(correctness=40)
+    with pytest.raises(UserError, match=r"scaffold\.variant must be one of full, reflexion, v1, v2, not 'v3'"):
+        loader.build_config("geak", {"variant": "v3"})
