@@ -32,7 +32,7 @@ def app(tmp_path: Path, *overrides: str, files: str = "") -> subprocess.Complete
 
 def test_only_the_chosen_module_is_imported(tmp_path: Path) -> None:
     done = app(tmp_path, "scaffold=oneshot", "kind=oneshot", "scaffold.samples=4", "rounds=9")
-    assert done.stdout.splitlines() == ["Config(samples=4)", "['scaffolds.oneshot']"], done.stderr
+    assert done.stdout.splitlines() == ["Config(samples=4, tokens=None, tune=0)", "['scaffolds.oneshot']"], done.stderr
 
 
 @pytest.mark.parametrize(("overrides", "rounds"), [([], 5), (["rounds=7"], 7), (["rounds=7", "scaffold.rounds=3"], 3)])
@@ -44,7 +44,7 @@ def test_top_level_rounds_reach_the_scaffold_and_its_own_win(tmp_path: Path, ove
 def test_help_lists_all_and_a_broken_plugin_harms_only_itself(tmp_path: Path) -> None:
     (tmp_path / "torn.py").write_text("def build(:")
     done = app(tmp_path, "--help", files=str(tmp_path / "torn.py"))
-    assert "scaffold: geak, oneshot, torn" in done.stdout, done.stderr
+    assert "scaffold: evolve, geak, multiagent, oneshot, torn" in done.stdout, done.stderr
     broken = app(tmp_path, "scaffold=torn", files=str(tmp_path / "torn.py"))
     assert broken.returncode == 1
     assert "Scaffold 'torn'" in broken.stderr
@@ -53,4 +53,4 @@ def test_help_lists_all_and_a_broken_plugin_harms_only_itself(tmp_path: Path) ->
 
 def test_an_unknown_option_and_an_unknown_scaffold_are_refused_with_names(tmp_path: Path) -> None:
     assert "Key 'typo' is not in" in app(tmp_path, "scaffold.typo=3").stderr
-    assert "geak\n\toneshot" in app(tmp_path, "scaffold=nope").stderr
+    assert "evolve\n\tgeak\n\tmultiagent\n\toneshot" in app(tmp_path, "scaffold=nope").stderr
