@@ -1,4 +1,4 @@
-"""`python -m agents.show --role optimiser --task quick/softmax`: a prompt as it would be sent, its length and its hashes.
+"""`python -m agents.show --role optimiser --task SUITE/NAME`: a prompt as it would be sent, its length and its hashes.
 
 Without a role: the roles. What a run would fill in and nobody gives here (a parent, its verdict, lessons, a plan) are examples.
 """
@@ -33,7 +33,7 @@ def {signature}:
 def arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m agents.show", description="A role's prompt on a task, as it would be sent.")
     parser.add_argument("--role", help="without it: all roles, and what each is given with --set")
-    parser.add_argument("--task", help="suite/name, as in quick/softmax, or ./file.py:function")
+    parser.add_argument("--task", help="suite/name, as benchmark.list shows them, or ./file.py:function")
     parser.add_argument("--parent", metavar="FILE", help="the module that the prompt is about")
     parser.add_argument("--evaluation", metavar="FILE", help="its verdict, as tools.evaluate --json prints it")
     parser.add_argument("--hardware", metavar="NAME", help="figures of other hardware than this machine's; none for no figures")
