@@ -28,28 +28,29 @@ WAVES = 99
 @dataclass
 class Config:
     samples: int = 1
-    """Independent candidates per task; the best one is the champion. With `tokens`: those asked for at first, whatever they cost."""
+    """Independent candidates that are asked for at once; the best one is the champion. With `tokens`: the first ones, whatever they cost."""
     tokens: int | None = None
     """Go on sampling while what is left of so many tokens holds the dearest sample so far. Booked totals count: input, output, failed
     tries; where a usage is unknown, its upper bound."""
     tune: int = 0
     """Variants of the best candidate's launch parameters that are judged at the end, without the model."""
+    rounds: int | None = None
+    """How often `samples` are asked for; null: once, or with `tokens` as often as they pay for."""
 
     @property
-    def rounds(self) -> int:
+    def depth(self) -> int:
         """Waves, at most."""
-        return 1 if self.tokens is None else WAVES
+        return self.rounds or (1 if self.tokens is None else WAVES)
 
     @property
     def batches(self) -> int | None:
-        """What a run needs with `model=batch`: one for each wave; how many there will be, a budget of tokens does not say."""
-        return 1 if self.tokens is None else None
+        """What a run needs at most with `model=batch`: one for each wave; how many there will be, a budget of tokens does not say."""
+        return self.rounds or (1 if self.tokens is None else None)
 
     def __post_init__(self) -> None:
         at_least(self, 1, "samples")
         at_least(self, 0, "tune")
-        if self.tokens is not None:
-            at_least(self, 1, "tokens")
+        at_least(self, 1, *(name for name in ("rounds", "tokens") if getattr(self, name) is not None))
 
 
 class Tally(TypedDict):
@@ -124,11 +125,13 @@ async def generate(state: Sample, runtime: "Runtime[Context]") -> Update:
 
 
 def more(config: Config, tally: Tally) -> int:
-    """Samples that the budget of tokens still pays for. Where no speed is known, the first pass is as good as any other."""
+    """Samples of the next wave. Where no speed is known, the first pass is as good as any other."""
     done = tally["best"] is not None and pace(tally["best"]) is None
-    if config.tokens is None or done or hopeless(tally) or not tally["dearest"]:
+    if done or hopeless(tally):
         return 0
-    return max(0, min(WAVE, (config.tokens - tally["tokens"]) // tally["dearest"]))
+    if config.tokens is None:
+        return config.samples
+    return 0 if not tally["dearest"] else max(0, min(WAVE, (config.tokens - tally["tokens"]) // tally["dearest"]))
 
 
 def hopeless(tally: Tally) -> str:
@@ -139,7 +142,7 @@ def hopeless(tally: Tally) -> str:
 async def select(config: Config, state: OneshotState, runtime: "Runtime[Context]") -> Update:
     """Closes a wave. A used-up budget has its end reason already, and its samples are not in the tally."""
     waves = state.get("waves", 0) + 1
-    if state["stop"] or (waves < WAVES and more(config, state["tally"])) or tunable(config, state["tally"]):
+    if state["stop"] or (waves < config.depth and more(config, state["tally"])) or tunable(config, state["tally"]):
         return {"waves": waves}
     return {"waves": waves, "stop": outcome(state["tally"])}
 
@@ -157,7 +160,7 @@ async def onwards(config: Config, state: OneshotState) -> "list[Send] | str":
 
     if state["stop"]:
         return END
-    count = more(config, state["tally"]) if state["waves"] < WAVES else 0
+    count = more(config, state["tally"]) if state["waves"] < config.depth else 0
     return sends(state["waves"], count, state["tally"]["samples"]) or "tune"
 
 

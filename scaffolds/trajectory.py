@@ -58,8 +58,11 @@ async def invoke(name: str, config: Any, context: Context) -> str:
 
 
 def steps(nodes: int, config: Any) -> int:
-    """Supersteps after which a graph is endless: each node once a round, one round more than asked for, and the start."""
-    return nodes * (getattr(config, "rounds", 1) + 1) + 1
+    """Supersteps after which a graph is endless: each node once a round, one round more than asked for, and the start.
+
+    A scaffold whose `rounds` are not how deep it goes says that as `depth`.
+    """
+    return nodes * (getattr(config, "depth", getattr(config, "rounds", 1)) + 1) + 1
 
 
 def last_error(context: Context) -> str | None:

@@ -32,7 +32,7 @@ def app(tmp_path: Path, *overrides: str, files: str = "") -> subprocess.Complete
 
 def test_only_the_chosen_module_is_imported(tmp_path: Path) -> None:
     done = app(tmp_path, "scaffold=oneshot", "kind=oneshot", "scaffold.samples=4", "rounds=9")
-    assert done.stdout.splitlines() == ["Config(samples=4, tokens=None, tune=0)", "['scaffolds.oneshot']"], done.stderr
+    assert done.stdout.splitlines() == ["Config(samples=4, tokens=None, tune=0, rounds=9)", "['scaffolds.oneshot']"], done.stderr
 
 
 @pytest.mark.parametrize(("overrides", "rounds"), [([], 5), (["rounds=7"], 7), (["rounds=7", "scaffold.rounds=3"], 3)])

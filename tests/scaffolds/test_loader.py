@@ -88,7 +88,8 @@ def test_rounds_of_the_scaffold_win_over_the_runs_which_win_over_the_default() -
     assert loader.build_config("geak", rounds=7).rounds == 7
     assert loader.build_config("geak", {"rounds": 3}, rounds=7).rounds == 3
     assert loader.build_config("geak", {"rounds": None}, rounds=7).rounds == 7
-    assert loader.build_config("oneshot", {"samples": 2}, rounds=7).samples == 2
+    assert loader.build_config("oneshot", {"samples": 2}).rounds is None
+    assert loader.build_config("oneshot", {"samples": 2}, rounds=7).rounds == 7
 
 
 def test_ours_build_and_compile() -> None:

@@ -27,6 +27,13 @@ async def test_the_best_of_k_is_the_champion() -> None:
     assert (record.totals["attempts"], record.totals["calls"], record.totals["tokens"]) == (4, 4, 440)
 
 
+async def test_rounds_ask_for_so_many_samples_again() -> None:
+    ctx = context(lambda request: fenced(f"{1 + request.identity.lineage / 10}"))
+    record = await trajectory.run("oneshot", Config(samples=2, rounds=3), ctx)
+    assert sorted(ctx.attempts) == ["000.00.00", "000.00.01", "000.01.00", "000.01.01", "000.02.00", "000.02.01"]
+    assert (record.champion, record.end_reason) == ("000.02.00", "solved")
+
+
 async def test_without_a_pass_it_ends_by_rounds() -> None:
     record = await trajectory.run("oneshot", Config(samples=2), context(by_sample("timeout", "crash")))
     assert (record.champion, record.kernel_sha, record.end_reason) == (None, None, "rounds")
