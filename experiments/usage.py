@@ -26,6 +26,7 @@ keys and defaults:
 examples:
   python -m experiments.run scaffold=geak rounds=5                        the embedded model, no key needed
   python -m experiments.run scaffold=oneshot benchmark.limit=3            a quick look
+  python -m experiments.run scaffold=oneshot scaffold.tokens=200000       samples for so many tokens a task: the fair control arm
   python -m experiments.run 'benchmark.tasks=[softmax,gelu]' model_args.flaws=0.5
   python -m experiments.run model=openai/qwen3 model_args.base_url=http://localhost:8000/v1 budget.tokens=2000000
   python -m experiments.run task=./my_ops.py:fused_bias_gelu              my own function

@@ -186,7 +186,7 @@ def branch(config: Config, state: GeakState, number: int) -> Branch:
     )
 
 
-def to_authors(config: Config, state: GeakState) -> "list[Send] | str":
+async def to_authors(config: Config, state: GeakState) -> "list[Send] | str":
     from langgraph.graph import END
     from langgraph.types import Send
 
@@ -304,7 +304,7 @@ def stop(config: Config, round: int, pool: list[Attempt], arrived: list[Attempt]
     return "stagnation" if stale >= config.patience else ""
 
 
-def to_reflection(config: Config, state: GeakState) -> "list[Send] | str":
+async def to_reflection(config: Config, state: GeakState) -> "list[Send] | str":
     from langgraph.graph import END
     from langgraph.types import Send
 

@@ -102,7 +102,7 @@ async def choose(config: Config, state: MultiagentState, runtime: "Runtime[Conte
     return {"round": round, "chosen": select(state["tree"], config.width, epsilon, runtime.context.rng), "lessons": lessons}
 
 
-def to_authors(config: Config, state: MultiagentState) -> "list[Send] | str":
+async def to_authors(config: Config, state: MultiagentState) -> "list[Send] | str":
     from langgraph.graph import END
     from langgraph.types import Send
 
@@ -203,7 +203,7 @@ def stop(config: Config, round: int, best: list[Attempt], arrived: Sequence[Atte
     return "stagnation" if stale >= config.patience else ""
 
 
-def onwards(config: Config, state: MultiagentState) -> "list[Send] | str":
+async def onwards(config: Config, state: MultiagentState) -> "list[Send] | str":
     """To the critics of what was planned in this round, or to the end."""
     from langgraph.graph import END
     from langgraph.types import Send
