@@ -45,7 +45,7 @@ class LocalServer:
         return f"http://127.0.0.1:{self.port}/v1"
 
     def __enter__(self) -> "LocalServer":
-        options = {"model": self.model, "model_alias": NAME, "n_ctx": CONTEXT, "n_threads": 2, "n_threads_batch": 2, "port": self.port}
+        options = {"model": self.model, "model_alias": NAME, "n_ctx": CONTEXT, "n_threads": 1, "n_threads_batch": 1, "port": self.port}
         command = [PYTHON, "-m", "llama_cpp.server", *(str(word) for name, value in options.items() for word in (f"--{name}", value))]
         with self.log.open("w") as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=log)
@@ -57,7 +57,7 @@ class LocalServer:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.process.terminate()
+        self.process.kill()  # Asked to end it would finish what it is at; its log is written line by line.
         self.process.wait()
 
     def wait(self, seconds: float = 60.0) -> None:
