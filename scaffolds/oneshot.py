@@ -28,7 +28,7 @@ WAVES = 99
 @dataclass
 class Config:
     samples: int = 1
-    """Independent candidates that are asked for at once; the best one is the champion. With `tokens`: the first ones, whatever they cost."""
+    """Independent candidates, asked for at once; the best one is the champion. With `tokens`: the first ones, whatever they cost."""
     tokens: int | None = None
     """Go on sampling while what is left of so many tokens holds the dearest sample so far. Booked totals count: input, output, failed
     tries; where a usage is unknown, its upper bound."""
