@@ -13,7 +13,6 @@ from agents.models.base import Identity
 from agents.sweep import TUNER
 from scaffolds import archive, tuning
 from scaffolds.archive import Arms
-from scaffolds.context import Answer
 from scaffolds.islands import Child, Island, again, bottleneck, brought_up, conceive
 from scaffolds.nodes import Update, hopeless, within_budget
 from scaffolds.options import at_least
@@ -215,6 +214,8 @@ async def to_judges(config: Config, state: EvolveState) -> "list[Send] | str":
 
 @within_budget
 async def judge(state: Branch, runtime: "Runtime[Context]") -> Update:
+    from scaffolds.context import Answer  # Not at the top: a scaffold's options are read without torch.
+
     child, number = state["child"], state["number"]
     assert child["answer"] is not None
     answer = Answer(**{**child["answer"], "calls": tuple(Identity(**call) for call in child["answer"]["calls"])})

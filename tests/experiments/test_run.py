@@ -66,10 +66,11 @@ def test_a_multirun_fails_before_its_first_job(words: list[str], message: str, t
     assert list(tmp_path.iterdir()) == []
 
 
-def test_help_is_fast_and_imports_nothing_heavy() -> None:
+@pytest.mark.parametrize("words", [[], *([f"scaffold={name}"] for name in ("evolve", "geak", "multiagent", "oneshot"))])
+def test_help_is_fast_and_imports_nothing_heavy(words: list[str]) -> None:
     heavy = {"torch", "langgraph", "litellm", "openai", "anthropic"}
     code = (
-        "import sys; sys.argv = ['run', '--help']; from experiments import run; assert run.main() == 0; "
+        f"import sys; sys.argv = ['run', *{words}, '--help']; from experiments import run; assert run.main() == 0; "
         f"assert not {heavy} & set(sys.modules)"
     )
     start = os.times()
