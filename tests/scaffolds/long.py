@@ -25,7 +25,9 @@ def options(name: str, attempts: int) -> dict[str, Any]:
     known = [f.name for f in fields(loader.config_of(name))]
     branches = {key: n for key, n in BRANCHES.items() if key in known}
     rounds = attempts // max(branches.values(), default=1) + 1
-    lengths = {"rounds": rounds, "queries": attempts, "samples": attempts, "patience": ENDLESS}
+    lengths = {"queries": attempts, "samples": attempts, "patience": ENDLESS}
+    if "samples" not in known:  # Of each round, where there are both.
+        lengths["rounds"] = rounds
     return {key: n for key, n in lengths.items() if key in known} | branches
 
 
