@@ -61,12 +61,17 @@ def test_what_changes_no_question_may_come_with_resume(warm: Warm, tmp_path: Pat
 def test_resume_asks_nothing_of_a_run_that_is_over(tmp_path: Path) -> None:
     with WireServer(author.right) as server:
         assert cli.run(*cli.asking(server, tmp_path), "scaffold=oneshot", "benchmark.tasks=[silu]", "run_id=r").returncode == 0
-        before = {p: p.read_bytes() for p in tmp_path.rglob("*.jsonl")}
+        before = records(tmp_path)
         done = cli.run(f"resume={tmp_path / 'r'}", "concurrency=2")
         assert done.returncode == 0, done.stderr
         assert len(server.requests) == 1
-        assert {p: p.read_bytes() for p in tmp_path.rglob("*.jsonl")} == before
+        assert records(tmp_path) == before
         assert "quick/silu  pass" in done.stdout
         refused = cli.run(f"resume={tmp_path / 'r'}", "rounds=3")
     assert refused.returncode == 2
     assert "rounds cannot be set with it" in refused.stderr
+
+
+def records(path: Path) -> dict[Path, bytes]:
+    """All that is read back; the log tells of each start."""
+    return {p: p.read_bytes() for p in path.rglob("*.jsonl") if p.name != "log.jsonl"}
