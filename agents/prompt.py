@@ -65,5 +65,6 @@ def variables(
         "plan": brief.plan,
         "diagnosis": brief.diagnosis,
         "examples": (),
+        "tried": brief.tried,
         "strategies": {name: STRATEGIES[name].says for name in brief.strategies},
     }

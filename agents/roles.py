@@ -31,7 +31,6 @@ NOTE = "Cause: rows are read twice, once for the maximum and once for the sum.\n
 CAUSE = "Cause: masked lanes of the last block hold anything.\nFix: load them with other=0.0."
 ROUNDS = {"rounds_left": 3}
 AUTHORS = {"author": 1, "authors": 2}
-TRIED = "tile: 256 columns a program (1.23x before, 0.81x after)"
 DIFF = "@@ -12,2 +12,2 @@\n-    row = tl.load(x + at, mask=at < n)\n+    row = tl.load(x + at, mask=at < n, other=0.0)\n"
 
 ROLES = {
@@ -39,11 +38,9 @@ ROLES = {
     for role in (
         Role("generator", "candidate", AUTHORS | ROUNDS),
         Role("repairer", "candidate", {"note": CAUSE} | ROUNDS, mends=True),
-        Role(
-            "optimiser", "candidate", {"note": NOTE, "tried": ["tile: larger tiles: 0.81 times the speed of 002.01.00"]} | AUTHORS | ROUNDS
-        ),
+        Role("optimiser", "candidate", {"note": NOTE} | AUTHORS | ROUNDS),
         Role("reflector", "reflection"),
-        Role("planner", "plan", {"tried": [TRIED], "masked": {"fuse": "one launch does all of it"}} | AUTHORS | ROUNDS),
+        Role("planner", "plan", {"masked": {"fuse": "one launch does all of it"}} | AUTHORS | ROUNDS),
         Role("coder", "candidate"),
         Role("debugger", "candidate", {"diff": DIFF, "fixes": [{"verdict": "nonfinite", "diff": DIFF}]} | ROUNDS, mends=True),
         Role("judge", "diagnosis", {"counts": ["memory_traffic: 2.9 times the least bytes are moved"], "bottlenecks": BOTTLENECKS}),

@@ -42,7 +42,7 @@ def outcome(attempt: Attempt, best: Attempt) -> str:
     came = (
         f"{speed / record:.2f} times the speed of {best['id']}" if speed and record and attempt["verdict"] == "pass" else attempt["verdict"]
     )
-    return f"{attempt['strategy'] or 'no strategy given'}: {came}"
+    return f"{attempt['strategy'].rstrip('.') or 'no strategy given'}: {came}"
 
 
 def program(context: "Context", attempt: Attempt) -> str:

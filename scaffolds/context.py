@@ -94,12 +94,13 @@ class Context:
         return describe(self.task)
 
     def brief(self, role: str, parent: Attempt | None = None, ancestors: Sequence[Attempt] = (), lessons: Sequence[str] = (),
-              plan: Plan | None = None, diagnosis: Diagnosis | None = None, strategies: Sequence[str] = ()) -> Brief:  # fmt: skip
+              plan: Plan | None = None, diagnosis: Diagnosis | None = None, strategies: Sequence[str] = (),
+              tried: Sequence[str] = ()) -> Brief:  # fmt: skip
         """A brief with sources and public digests taken from the run store."""
         source = self.recorder.kernel(parent["kernel"]) if parent and parent["kernel"] else None
         digest = self.digest(parent) if parent else None
         shown = tuple(self.ancestor(a) for a in ancestors)
-        return Brief(self.task.id, role, source, digest, shown, tuple(lessons), plan, diagnosis, tuple(strategies))
+        return Brief(self.task.id, role, source, digest, shown, tuple(lessons), plan, diagnosis, tuple(strategies), tuple(tried))
 
     def ancestor(self, attempt: Attempt) -> Ancestor:
         assert attempt["kernel"] is not None

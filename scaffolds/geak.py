@@ -245,10 +245,10 @@ async def repair(state: Branch, runtime: "Runtime[Context]") -> Update:
 async def optimise(state: Branch, runtime: "Runtime[Context]") -> Update:
     context, pool, lineage = runtime.context, state["pool"], state["lineage"]
     left = ancestors.directions(context, pool)[state["number"] :: state["authors"]] if state["diverse"] else []
-    brief = context.brief("optimiser", ancestors=pool, lessons=state["lessons"], strategies=left)
+    brief = context.brief("optimiser", ancestors=pool, lessons=state["lessons"], strategies=left, tried=state["tried"])
     last = lineage["last"]
     note = f"Of {last['id']}:\n{lineage['note']}" if last and passes(last) and lineage["note"] else ""
-    attempt = await write(context, state, brief, pool, note=note, tried=state["tried"], **others(state))
+    attempt = await write(context, state, brief, pool, note=note, **others(state))
     return grown(state, attempt, fast=True)
 
 

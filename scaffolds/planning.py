@@ -101,10 +101,11 @@ async def plan(state: Branch, runtime: "Runtime[Context]") -> Update:
     digest = context.digest(node)
     offered = offer(rules.allowed(digest, context.hardware, diagnosis.bottleneck), rules.allowed(digest, context.hardware), state)
     others = [attempt for attempt in state["leaders"] if attempt["id"] != node["id"]]
-    brief = context.brief("planner", node, others, state["lessons"], diagnosis=diagnosis, strategies=offered)
-    known = {"tried": list(state["tried"].values()), "masked": rules.masked(digest, context.hardware)}
+    tried = list(state["tried"].values())
+    brief = context.brief("planner", node, others, state["lessons"], diagnosis=diagnosis, strategies=offered, tried=tried)
+    ruled_out = rules.masked(digest, context.hardware)
     author, authors = state["share"][0] + 1, state["share"][1]
-    answer = await ask(context, state, brief, **known, author=author, authors=authors, rounds_left=state["rounds_left"])
+    answer = await ask(context, state, brief, masked=ruled_out, author=author, authors=authors, rounds_left=state["rounds_left"])
     if answer.declined:
         return await judged(context, state, answer, node)
     masked = answer.plan is not None and (headed(answer.plan.strategy) or offered[0]) not in offered

@@ -66,6 +66,8 @@ class Brief:
     """Of a planner what the judge found, of a mutator what the counts show."""
     strategies: tuple[str, ...] = ()
     """Names from `agents.strategies` that the author may choose from; empty: any."""
+    tried: tuple[str, ...] = ()
+    """Steps from these modules that led to nothing, one line each, with what came of them."""
 
 
 @dataclass(frozen=True)

@@ -21,15 +21,21 @@ def sample(author: Author, brief: Brief, identity: Identity) -> str:
 
 
 def improve(author: Author, brief: Brief, identity: Identity) -> str:
-    """A step from the best ancestor's parameters."""
+    """A step from the best ancestor's parameters that led to nothing before."""
     start = search.best(brief.ancestors)
     parameters = search.read(start.source if start else brief.parent or "")
     if parameters is None:
         return sample(author, brief, identity)
-    rng, first = search.chance(identity, author.seed, "step"), identity.lineage + identity.sample
-    chosen, written = author.unseen(brief, search.neighbours(parameters, author.used(parameters), rng, first), identity)
     origin = f"from {start.attempt}" if start else "from the parent"
-    return candidate(f"{origin}: {search.changes(parameters, chosen)}", "One step from the best module so far.", written)
+
+    def strategy(chosen: Parameters) -> str:
+        return f"{origin}: {search.changes(parameters, chosen)}"
+
+    rng, first = search.chance(identity, author.seed, "step"), identity.lineage + identity.sample
+    steps = search.neighbours(parameters, author.used(parameters), rng, first)
+    untried = (step for step in steps if not any(line.startswith(f"{strategy(step)}: ") for line in brief.tried))
+    chosen, written = author.unseen(brief, untried, identity)
+    return candidate(strategy(chosen), "One step from the best module so far.", written)
 
 
 def mutate(author: Author, brief: Brief, identity: Identity) -> str:

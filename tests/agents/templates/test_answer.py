@@ -80,6 +80,15 @@ async def test_an_optimiser_moves_from_the_best_and_repeats_nobody() -> None:
         ancestors.append(Ancestor(str(round + 1), new, {"verdict": "pass", "speedup": 0.9}))
 
 
+async def test_an_optimiser_takes_no_step_again_that_led_to_nothing() -> None:
+    author, tried = model(), list[str]()
+    standing = (Ancestor("2", source(await ask(author, "generator")), {"verdict": "pass", "speedup": 1.4}),)
+    for round in range(2, 8):
+        reply = await ask(author, "optimiser", round, ancestors=standing, tried=tuple(tried))
+        tried.append(parsing.strategy(reply.text).rstrip(".") + ": 0.98 times the speed of 2")
+    assert len(set(tried)) == len(tried)
+
+
 async def test_a_flawed_candidate_is_repaired_from_its_source_and_digest_alone() -> None:
     flawed = source(await ask(model(1.0), "generator"))
     digest = {"verdict": "wrong_dtype" if "float32, device" in flawed else "wrong_numeric"}
