@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 from agents.strategies import BOTTLENECKS
-from benchmark.errors import unknown
+from benchmark.errors import UserError, unknown
 
 Reads = Literal["candidate", "reflection", "plan", "diagnosis"]
 
@@ -50,6 +51,24 @@ ROLES = {
         Role("restructurer", "candidate", ROUNDS),
     )
 }
+
+
+def add(role: Role, folder: Path) -> None:
+    """A third party's role, whose templates are `folder`/<name>/system.j2 and user.j2. For the import of its scaffold's module; the same
+    module may be imported again. A name that is taken, and a template that is missing, are a UserError."""
+    import prompts
+
+    folder = folder.resolve()
+    taken = prompts.home(f"{role.name}/user")
+    if role.name in ROLES and taken != folder:
+        raise UserError(f"Role {role.name!r} of {folder} is already one of {taken}; give it another name.")
+    missing = [part for part in prompts.PARTS if not (folder / role.name / f"{part}.j2").is_file()]
+    if missing:
+        raise UserError(
+            f"Role {role.name!r} needs templates that are not in {folder / role.name}: {', '.join(f'{m}.j2' for m in missing)}."
+        )
+    prompts.add(folder)
+    ROLES[role.name] = role
 
 
 def find(name: str) -> Role:

@@ -8,6 +8,7 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,9 @@ def arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--hardware", metavar="NAME", help="figures of other hardware than this machine's; none for no figures")
     parser.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="a variable of the role's; may be given several times"
+    )
+    parser.add_argument(
+        "--import", dest="module", metavar="MODULE", help="a module that adds roles of its own, such as a plugin's scaffold"
     )
     parser.add_argument("--json", action="store_true", help="the messages as JSON, and nothing else")
     options = parser.parse_args(argv)
@@ -74,6 +78,13 @@ def prompt(options: argparse.Namespace) -> Prompt:
     return compose(role.name, brief, describe(task), sheet, **{**role.needs, **chosen(role, options.set)})
 
 
+def load(module: str) -> None:
+    try:
+        import_module(module)
+    except ImportError as error:
+        raise UserError(f"Cannot import {module!r}: {error}. Give a module that is installed or on PYTHONPATH.") from None
+
+
 def chosen(role: roles.Role, pairs: Sequence[str]) -> dict[str, Any]:
     made = dict(typed(pair, "--set", "rounds_left=0") for pair in pairs)
     for name in made:
@@ -106,6 +117,8 @@ def text(options: argparse.Namespace, made: Prompt) -> str:
 def main(argv: Sequence[str] | None = None) -> int:
     options = arguments(argv)
     try:
+        if options.module:
+            load(options.module)
         if not options.role:
             show(listed())
             return 0

@@ -91,6 +91,7 @@ def plan(collected: Collected) -> Plan:
     config = parse(collected.body, collected.choices["scaffold"])
     tasks = chosen(config)
     by_id = {task.id: task for task in tasks}.__getitem__
+    scaffold = loader.build_config(config.scaffold_name, config.scaffold, config.rounds)  # Its import may add roles.
     model = make(config.model, config.model_args, by_id)
     others = cast(config.roles, config.model, config.model_args, by_id)
     path = resumed.path if resumed else Path(config.runs_dir) / (config.run_id or label(config))
@@ -100,7 +101,6 @@ def plan(collected: Collected) -> Plan:
         raise UserError(
             f"Run directory {path} exists; a run is never overwritten. Continue it with resume={path}, or choose another run_id."
         )
-    scaffold = loader.build_config(config.scaffold_name, config.scaffold, config.rounds)
     return Plan(collected, config, scaffold, tasks, model, others, path, resumed)
 
 

@@ -15,12 +15,30 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, meta
 from prompts import facts
 
 FOLDER = Path(__file__).parent
+FOLDERS = [FOLDER]
+"""Where templates lie, ours first."""
 PARTS = ("system", "user")
 
 
+def add(folder: Path) -> None:
+    """One more folder of templates. It changes none of ours: what its templates include is looked for in ours first, then beside them."""
+    if folder not in FOLDERS:
+        FOLDERS.append(folder)
+
+
+def home(name: str) -> Path:
+    """The folder that `name`.j2 is from."""
+    return next((folder for folder in FOLDERS if (folder / f"{name}.j2").is_file()), FOLDER)
+
+
+def environment(name: str = "") -> Environment:
+    """What renders `name`. A third party's templates see ours and their own, never another's, so that no order of imports matters."""
+    return environment_of(home(name))
+
+
 @cache
-def environment() -> Environment:
-    loader = FileSystemLoader(FOLDER)
+def environment_of(folder: Path) -> Environment:
+    loader = FileSystemLoader(list(dict.fromkeys([FOLDER, folder])))
     made = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
     made.globals["triton"] = facts.told(version("triton"))
     return made
@@ -28,7 +46,7 @@ def environment() -> Environment:
 
 def render(name: str, **variables: Any) -> str:
     """The text of `name`.j2 (such as `generator/user`); a variable that the template needs and does not get is an error."""
-    return environment().get_template(f"{name}.j2").render(**variables).strip() + "\n"
+    return environment(name).get_template(f"{name}.j2").render(**variables).strip() + "\n"
 
 
 def messages(role: str, **variables: Any) -> tuple[dict[str, str], ...]:
@@ -38,7 +56,7 @@ def messages(role: str, **variables: Any) -> tuple[dict[str, str], ...]:
 
 def needs(role: str) -> set[str]:
     """Names of the variables that a role's templates use, with all that they include."""
-    made = environment()
+    made = environment(f"{role}/user")
     return set().union(*(meta.find_undeclared_variables(made.parse(text)) for text in sources(role).values()))
 
 
@@ -50,9 +68,14 @@ def sha(role: str) -> str:
 
 def sources(role: str) -> dict[str, str]:
     """The text of every template that a role's prompt is made of, by name."""
-    made, found, todo = environment(), {}, [f"{role}/{part}.j2" for part in PARTS]
+    made, found, todo = environment(f"{role}/user"), {}, [f"{role}/{part}.j2" for part in PARTS]
     while todo:
         name = todo.pop()
-        found[name] = (FOLDER / name).read_text(encoding="utf-8")
+        found[name] = read(made, name)
         todo += [other for other in meta.find_referenced_templates(made.parse(found[name])) if other and other not in found]
     return found
+
+
+def read(made: Environment, name: str) -> str:
+    assert made.loader is not None
+    return made.loader.get_source(made, name)[0]

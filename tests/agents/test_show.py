@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import prompts
-from agents import examples, show
+from agents import examples, roles, show
 from agents.roles import ROLES
 from experiments.store import RunStore
 
@@ -43,6 +43,23 @@ def test_what_is_given_takes_the_place_of_the_examples(tmp_path: Path, capsys: p
         assert part in said
 
 
+def test_roles_of_a_module_that_is_imported_are_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(roles, "ROLES", dict(ROLES))
+    monkeypatch.setattr(prompts, "FOLDERS", list(prompts.FOLDERS))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs/system.j2").write_text("You are theirs.")
+    (tmp_path / "theirs/user.j2").write_text('{% include "shared/task.j2" %}')
+    code = "from pathlib import Path\nfrom agents import roles\nroles.add(roles.Role('theirs', 'reflection'), Path(__file__).parent)\n"
+    (tmp_path / "that_has_a_role.py").write_text(code)
+    assert show.main(["--import", "that_has_a_role", "--role", "theirs", *TASK]) == 0
+    said = capsys.readouterr().out
+    assert "You are theirs." in said
+    assert "Define `softmax(" in said
+
+
 def test_the_messages_can_be_had_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert show.main(["--role", "generator", "--json", *TASK]) == 0
     assert [message["role"] for message in json.loads(capsys.readouterr().out)] == ["system", "user"]
@@ -65,6 +82,7 @@ def test_a_prompt_has_the_name_by_which_a_run_keeps_it(tmp_path: Path) -> None:
         (["--role", "coder", "--task", "quick/softmax", "--hardware", "h999"], "Unknown hardware 'h999'"),
         (["--role", "optimiser", *TASK, "--set", "rounds=1"], "Unknown variable of optimiser 'rounds'. Did you mean 'rounds_left'?"),
         (["--role", "optimiser", *TASK, "--set", "rounds_left"], "write it as --set rounds_left=0"),
+        (["--import", "no_such_module", "--role", "coder", *TASK], "Cannot import 'no_such_module'"),
         (["--role", "coder", *TASK, "--parent", "nowhere.py"], "Cannot read 'nowhere.py'"),
         (["--role", "coder", *TASK, "--evaluation", __file__], "holds no evaluation"),
     ],
