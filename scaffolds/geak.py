@@ -15,6 +15,7 @@ from agents import retrieval
 from benchmark.errors import UserError
 from scaffolds import ancestors, examples
 from scaffolds.examples import Source
+from scaffolds.lineages import VARIANTS, Lineage, Rules, empty, given_up, instructive, passes, repairable
 from scaffolds.nodes import Update, hopeless, roofline_share, within_budget
 from scaffolds.options import at_least
 from scaffolds.rank import pace
@@ -28,30 +29,6 @@ if TYPE_CHECKING:
 
     from agents.models.base import Brief
     from scaffolds.context import Context
-
-
-@dataclass(frozen=True)
-class Rules:
-    """What sets GEAK's published variants apart from ours, beside numbers."""
-
-    pool: bool = True
-    """Passing candidates are improved on; without a pool the first of them ends the search."""
-    restart: Literal["own", "pool", "together"] = "own"
-    """When failing code is given up: each lineage after `debug` repairs; only once there is a pool to go on from; or all
-    lineages at once, as soon as one passes or has had `debug` repairs."""
-    lessons: bool = True
-    diverse: bool = True
-    """The pool holds no program twice and at most `alike` of a family; authors see other examples and directions."""
-    budgets: bool = True
-    """`correctness`, `patience` and `roofline` count."""
-
-
-VARIANTS = {
-    "full": Rules(),
-    "reflexion": Rules(pool=False, restart="pool", lessons=False, diverse=False, budgets=False),
-    "v1": Rules(restart="pool", lessons=False, diverse=False, budgets=False),
-    "v2": Rules(restart="together", lessons=False, diverse=False, budgets=False),
-}
 
 
 @dataclass
@@ -112,17 +89,6 @@ class Config:
             retrieval.champions(Path(self.examples_from))
 
 
-class Lineage(TypedDict):
-    last: Attempt | None
-    repairs: int
-    """In a row."""
-    fast: bool
-    """Whether it goes on from the pool: what it spends now is for speed."""
-    note: str
-    """The reflector's, on `last`."""
-    lesson: str
-
-
 class GeakState(State, total=False):
     round: int
     lineages: Annotated[dict[str, Lineage], merge]
@@ -149,10 +115,6 @@ class Branch(TypedDict):
     rounds_left: int
     authors: int
     diverse: bool
-
-
-def empty() -> Lineage:
-    return Lineage(last=None, repairs=0, fast=False, note="", lesson="")
 
 
 async def retrieve(config: Config, state: GeakState, runtime: "Runtime[Context]") -> Update:
@@ -191,7 +153,7 @@ async def to_authors(config: Config, state: GeakState) -> "list[Send] | str":
     from langgraph.types import Send
 
     if state["stop"]:
-        return "tune" if config.tune else END
+        return "tune" if config.tune and state["stop"] != "budget" else END
     return [Send(author(config, state, n), branch(config, state, n)) for n in range(config.descendants)]
 
 
@@ -201,25 +163,6 @@ def author(config: Config, state: GeakState, number: int) -> str:
     if repairable(lineage["last"]) and not given_up(config, state, lineage):
         return "repair"
     return "optimise" if state["pool"] else "generate"
-
-
-def repairable(last: Attempt | None) -> bool:
-    return last is not None and last["kernel"] is not None and last["verdict"] not in ("pass", "task_invalid")
-
-
-def given_up(config: Config, state: GeakState, lineage: Lineage) -> bool:
-    """Whether a failing lineage starts anew instead of being repaired."""
-    if config.rules.restart == "pool" and not state["pool"]:
-        return False
-    if config.rules.restart == "together":
-        lineages = state["lineages"].values()
-        return any(passes(line["last"]) or line["repairs"] >= config.debug for line in lineages)
-    late = bool(state["pool"]) and not lineage["fast"] and state["round"] >= config.correct_rounds
-    return late or lineage["repairs"] >= config.debug
-
-
-def passes(last: Attempt | None) -> bool:
-    return last is not None and last["verdict"] == "pass"
 
 
 @within_budget
@@ -309,14 +252,9 @@ async def to_reflection(config: Config, state: GeakState) -> "list[Send] | str":
     from langgraph.types import Send
 
     if state["stop"]:
-        return "tune" if config.tune else END
+        return "tune" if config.tune and state["stop"] != "budget" else END
     branches = [branch(config, state, n) for n in range(config.descendants)]
     return [Send("reflect", b) for b in branches if instructive(b["lineage"]["last"]) and not b["lineage"]["note"]] or "plan"
-
-
-def instructive(last: Attempt | None) -> bool:
-    """Whether there is code, and a failure or a speed to reflect on."""
-    return repairable(last) or (last is not None and last["verdict"] == "pass" and pace(last) is not None)
 
 
 @within_budget
@@ -327,9 +265,11 @@ async def reflect(state: Branch, runtime: "Runtime[Context]") -> Update:
 
 
 async def settle(config: Config, state: GeakState, runtime: "Runtime[Context]") -> Update:
-    """Tunes the champion's launch parameters."""
-    if runtime.context.champion:
-        await tune(runtime.context, runtime.context.champion, config.tune, round=state["round"])
+    """Tunes the champion's launch parameters; what the pool holds is judged already."""
+    context = runtime.context
+    if context.champion:
+        known = {ancestors.program(context, attempt) for attempt in state["pool"]}
+        await tune(context, context.champion, config.tune, round=state["round"], known=known)
     return {}
 
 

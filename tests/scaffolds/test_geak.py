@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.budget import Limits, TrajectoryLimits
+from agents.likeness import fingerprint
 from agents.models.base import OUTAGES, CallError, Reply, Request, Usage
 from agents.recorder import TrajectoryRecord
 from benchmark.task import Task
@@ -335,6 +336,26 @@ async def test_the_champion_is_tuned_at_the_end_and_its_variants_are_attempts_of
     assert [(a["attempt"], a["parents"]) for a in tuned] == [(f"001.00.0{n}", ["001.00.00"]) for n in (1, 2, 3)]
     assert record.end_reason == "rounds"
     assert len(ctx.caller.model.requests) == 3, "two authors and a reflector"  # type: ignore[attr-defined]
+
+
+async def test_no_variant_is_a_program_of_the_pool() -> None:
+    def script(request: Request) -> str:
+        wider = LAUNCHED.replace("256", "512")
+        return f"```python\n{('# 1.5', '# 1.0')[request.identity.lineage]}\n{(LAUNCHED, wider)[request.identity.lineage]}```"
+
+    _, lines, ctx = await run(script, rounds=1, descendants=2, tune=8)
+    programs = [fingerprint(ctx.recorder.kernel(a["kernel_sha"])) for a in lines]
+    assert len(set(programs)) == len(programs) == 10
+
+
+async def test_a_used_up_budget_leaves_nothing_for_tuning() -> None:
+    def script(request: Request) -> str:
+        return "Lesson: none" if request.identity.role == "reflector" else f"```python\n# 1.{request.identity.round}\n{LAUNCHED}```"
+
+    record, lines, _ = await run(script, rounds=50, patience=50, tune=3, limits=Limits(tokens=30_000))
+    assert record.end_reason == "budget"
+    assert lines
+    assert "tuner" not in {a["role"] for a in lines}
 
 
 async def test_without_a_measurement_the_first_pass_solves_it() -> None:
