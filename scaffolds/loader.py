@@ -61,13 +61,20 @@ def plugin_files() -> list[Path]:
 
 
 def load_file(path: Path) -> ModuleType:
+    """Runs the file once: a second look must find the same `Config`, and the same code however long the run takes."""
     name = f"kernelwright_plugins.{path.stem}"
+    if (loaded := sys.modules.get(name)) and loaded.__file__ == str(path):
+        return loaded
     spec = spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise ImportError("it is no Python file")
     module = module_from_spec(spec)
     sys.modules[name] = module
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
     return module
 
 

@@ -64,6 +64,17 @@ def test_a_single_file_is_a_scaffold_named_after_it(plugins: Path) -> None:
     assert loader.build("mine", config) is config
 
 
+def test_a_single_file_is_run_once(plugins: Path) -> None:
+    assert isinstance(loader.build_config("mine"), loader.config_of("mine"))
+
+
+def test_a_single_file_that_failed_is_run_again(plugins: Path) -> None:
+    with pytest.raises(UserError):
+        loader.module("torn")
+    (plugins / "torn.py").write_text(MINE)
+    assert loader.build_config("torn").width == 3
+
+
 @pytest.mark.parametrize(
     ("name", "why"),
     [("torn", "SyntaxError"), ("bare", "defines no Config and no build"), ("quits", "SystemExit"), ("absent", "FileNotFoundError")],
