@@ -25,8 +25,10 @@ class Counts:
     """The time at the roof over the measured time, of the size that is furthest from it."""
     memory: float | None = None
     """Share of the memory bandwidth that the best size reaches."""
+    profiled: str = ""
+    """What the longest launch is bound by, in the profiler's words; empty where it did not see."""
     bound: str = ""
-    """What the largest size is bound by, in the profiler's words or else the model's."""
+    """What the largest size is bound by, in the model's words; empty where the profiler says."""
     torch_work: bool = False
     """Whether torch computes beside the candidate's kernels."""
 
@@ -37,6 +39,7 @@ class Counts:
         least = moved.get("minimal_bytes")
         sizes = (digest.get("modelled") or {}).get("sizes") or []
         ran = len((digest.get("profile") or {}).get("times") or [])
+        profiled = "" if digest.get("ncu") in (None, "unknown") else digest["ncu"]
         launches = [*known([*sizes, moved], "launches"), *([ran] if ran else [])]
         return cls(
             launches=max(launches, default=None),
@@ -49,7 +52,8 @@ class Counts:
             occupancy=min(known(kernels, "occupancy"), default=None),
             roofline=min(known(roofs, "roofline_share"), default=None),
             memory=max(known(roofs, "bandwidth_share"), default=None),
-            bound=digest.get("ncu") or (digest.get("modelled") or {}).get("bound") or "",
+            profiled=profiled,
+            bound="" if profiled else (digest.get("modelled") or {}).get("bound") or "",
             torch_work=any(row["compute"] for row in digest.get("torch_work") or []),
         )
 

@@ -124,8 +124,8 @@ def read(counts: Counts) -> Iterator[Diagnosis]:
     elif counts.short is not None and counts.short >= SHORT:
         yield Diagnosis("launch_overhead", f"at {100 * counts.short:.0f} % of the sizes starting programs takes longest")
     for says, name in NCU.items():
-        if counts.bound.startswith(says) and counts.bound not in MODELLED:
-            yield Diagnosis(name, f"the profiler says: {counts.bound}")
+        if counts.profiled.startswith(says):
+            yield Diagnosis(name, f"the profiler says: {counts.profiled}")
     if counts.waste is not None and counts.waste >= WASTE:
         yield Diagnosis("memory_traffic", f"{counts.waste:.2f} times the least bytes are moved; 1.00 is possible")
     if counts.occupancy is not None and counts.occupancy < THIN:

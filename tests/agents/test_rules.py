@@ -112,3 +112,17 @@ def test_some_strategy_is_always_left(spills: Any, shared: Any, share: Any, bott
     assert left
     assert set(left) <= set(STRATEGIES)
     assert rules.diagnosis(made).bottleneck in BOTTLENECKS
+
+
+MODELLED_BY_MEMORY = {"hardware": "h", "speedup": 1.5, "bound": "memory", "sizes": []}
+
+
+@pytest.mark.parametrize("says", ["latency", "latency: warps wait for barriers"])
+def test_what_the_profiler_says_is_told_as_the_profilers_and_before_the_models(says: str) -> None:
+    read = rules.readings(digest(ncu=says, modelled=MODELLED_BY_MEMORY), SHEET)
+    assert [(found.bottleneck, found.evidence) for found in read] == [("latency", f"the profiler says: {says}")]
+
+
+def test_the_model_is_heard_where_the_profiler_saw_nothing() -> None:
+    read = rules.readings(digest(ncu="unknown", modelled=MODELLED_BY_MEMORY), SHEET)
+    assert [found.bottleneck for found in read] == ["memory_traffic"]
