@@ -15,6 +15,12 @@ def clauses(task: Task) -> list[str]:
     return _clauses(task, never_given(task))
 
 
+DRAWS = (
+    "Each call draws anew: two calls on the same arguments must differ, and any generator will do, such as `tl.rand(seed, offsets)` in the"
+    " kernel with a seed that the wrapper draws on the host for each call (`torch.randint(2**31 - 1, (1,)).item()` is allowed)."
+)
+
+
 def _clauses(task: Task, unused: list[str]) -> list[str]:
     contract = task.contract
     return [
@@ -24,7 +30,7 @@ def _clauses(task: Task, unused: list[str]) -> list[str]:
         _writes(task),
         f"Right means: {contract.checker.words}.",
         *([] if isinstance(contract.checker, exact | ties) else [_sums(task)]),
-        *(["Each call draws anew: two calls on the same arguments must differ, and any generator will do."] if contract.random else []),
+        *([DRAWS] if contract.random else []),
         *(note if note.endswith(".") else f"{note}." for note in contract.notes),
     ]
 

@@ -50,6 +50,7 @@ def test_a_default_that_a_case_repeats_is_no_other_value() -> None:
     ({"tf32": True}, "TF32 products count as float32."),
     ({"accumulate": "int32"}, "Sums are accumulated in int32"),
     ({"random": True}, "Each call draws anew"),
+    ({"random": True}, "`torch.randint(2**31 - 1, (1,)).item()`"),
     ({"notes": ("Halves go to even.",)}, "Halves go to even."),
 ])  # fmt: skip
 def test_clauses_follow_the_declaration(options: dict[str, Any], clause: str) -> None:
