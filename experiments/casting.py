@@ -23,7 +23,8 @@ def cast(asked: Mapping[str, Any], name: str, args: Mapping[str, Any], tasks: Ca
         model, own = checked(role, wanted, name)
         options = {**args, **own} if model == name else own
         key = json.dumps([model, options], sort_keys=True, default=str)
-        made.setdefault(key, make(model, options, tasks))
+        if key not in made:
+            made[key] = make(model, options, tasks)
         found[roles.find(role).name] = made[key]
     return found
 

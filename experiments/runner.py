@@ -6,7 +6,7 @@ import random
 import signal
 import sys
 import traceback
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Coroutine, Iterable
 from dataclasses import dataclass, field
 from functools import partial
@@ -36,7 +36,7 @@ FINAL = frozenset({"solved", "rounds", "stagnation", "declined", "limit"})
 """End reasons after which a resumed run has nothing left to do; the others go on from the journal."""
 FAILED, NO_VERDICT, WAITING, INTERRUPTED = 1, 4, 75, 130
 PATIENCE = 4
-"""Calls in a row that may fail, after all their tries, before the run stops by itself; the very first one stops it at once."""
+"""Calls in a row of one model that may fail, after all their tries, before the run stops by itself; the very first one stops it at once."""
 
 
 @dataclass
@@ -128,8 +128,8 @@ class Runner:
     stalled: list[str] = field(default_factory=list)
     """Why trajectories ended without a verdict: nobody answered or judged, or a task is broken."""
     interrupted: bool = False
-    failures: int = 0
-    """Calls in a row that failed after all their tries."""
+    failures: Counter[str] = field(default_factory=Counter)
+    """By model, calls in a row that failed after all their tries."""
 
     async def run(self) -> int:
         loop = asyncio.get_running_loop()
@@ -205,9 +205,9 @@ class Runner:
         if not call["final"] or call["outcome"] == "unrecorded":
             return
         failed = call["outcome"] in OUTAGES | RETRIABLE
-        self.failures = self.failures + 1 if failed else 0
+        self.failures[call["model"]] = self.failures[call["model"]] + 1 if failed else 0
         # Entries of a batch fail side by side, which says nothing of those to come.
-        if failed and (not job.store.answered or (self.failures >= PATIENCE and not job.lot)):
+        if failed and (not job.store.answered or (self.failures[call["model"]] >= PATIENCE and not job.lot)):
             why = f"{call['model']} does not answer ({call['outcome']}). {call['error']}"
             job.store.broken = UserError(f"{why} Then continue with resume={job.store.path}.")
             self.stop(job.store.broken)
@@ -232,9 +232,11 @@ class Runner:
         store.listeners.append(lambda name, fields: self.hear(job, name, fields))
 
     def interrupt(self) -> None:
-        """The first signal drains calls in flight; the second one kills."""
+        """The first signal drains calls in flight; the second one gives them up, and saves what was handed in."""
         if self.interrupted:
             self.view.__exit__()
+            for job in self.jobs:
+                job.store.disk.close()
             os._exit(INTERRUPTED)
         self.interrupted = True
         self.view.say("Stopping: waiting for calls in flight, so that what is paid is on record. Once more to stop at once.")

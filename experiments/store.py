@@ -25,6 +25,7 @@ from experiments.runs import FILES
 from tools import jsonl
 from tools.evaluation import Evaluation
 
+TEXTS = ("kernels", "prompts", "replies")
 Listener = Callable[[str, dict[str, Any]], None]
 
 
@@ -42,6 +43,9 @@ class RunStore:
         loaded = {name: jsonl.read(path / f"{name}.jsonl") for name in FILES}
         self.files = {name: jsonl.Lines(path / f"{name}.jsonl", part.size if part.torn else None) for name, part in loaded.items()}
         self.log_file = jsonl.Lines(path / "log.jsonl", sync=False)
+        for folder in TEXTS:
+            (path / folder).mkdir(exist_ok=True)
+        jsonl.sync(path)
         self.log = logger(self.log_file)
         self.torn = {f"{name}.jsonl": part.torn for name, part in loaded.items() if part.torn}
         self.calls = loaded["calls"].records

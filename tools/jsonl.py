@@ -84,18 +84,29 @@ class Lines:
         self.write(encode({"schema_version": SCHEMA_VERSION, **record}) + b"\n")
 
     def write(self, line: bytes) -> None:
-        before = os.fstat(self.file).st_size
+        found = os.fstat(self.file)
+        if not found.st_nlink:
+            raise UserError(f"{self.path} was removed while it was being written, and what it held with it; start again.")
         try:
             while line:
                 line = line[os.write(self.file, line) :]
             if self.sync:
                 os.fsync(self.file)
         except OSError as error:
-            os.ftruncate(self.file, before)
+            os.ftruncate(self.file, found.st_size)
             raise full(self.path, error) from error
 
     def close(self) -> None:
         os.close(self.file)
+
+
+def sync(folder: Path) -> None:
+    """Makes the names in a folder last: a file's own sync does not."""
+    file = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
 
 
 def put(path: Path, data: bytes) -> None:
@@ -112,6 +123,7 @@ def put(path: Path, data: bytes) -> None:
         finally:
             os.close(file)
         part.replace(path)
+        sync(path.parent)
     except OSError as error:
         with suppress(OSError):
             part.unlink()

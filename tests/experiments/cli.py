@@ -17,8 +17,11 @@ ROOT = Path(__file__).parent.parent.parent
 VOLATILE = ("wall_s", "gpu_s", "run")
 
 
-def command(*words: str) -> list[str]:
-    return [sys.executable, "-m", "experiments.run", *words]
+COMMAND = ("-m", "experiments.run")
+
+
+def command(*words: str, program: tuple[str, ...] = COMMAND) -> list[str]:
+    return [sys.executable, *program, *words]
 
 
 def run(*words: str, env: dict[str, str] | None = None, cwd: Path = ROOT, timeout: float = 240) -> "subprocess.CompletedProcess[str]":
@@ -31,8 +34,9 @@ def asking(server: WireServer, runs: Path) -> list[str]:
     return ["model=openai/local", f"model_args.base_url={server.openai_url}", f"runs_dir={runs}"]
 
 
-def start(*words: str) -> "subprocess.Popen[str]":
-    return subprocess.Popen(command(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT, start_new_session=True)
+def start(*words: str, program: tuple[str, ...] = COMMAND) -> "subprocess.Popen[str]":
+    asked = command(*words, program=program)
+    return subprocess.Popen(asked, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT, start_new_session=True)
 
 
 def until(process: "subprocess.Popen[str]", met: Callable[[], bool], seconds: float = 120.0) -> None:

@@ -8,7 +8,7 @@ from benchmark.errors import UserError
 from experiments.casting import cast
 from tests.experiments import author, cli
 from tests.experiments.warm import Warm
-from tests.servers.wire import WireServer
+from tests.servers.wire import Fault, WireServer
 
 LOCAL = {"base_url": "http://127.0.0.1:9/v1", "api_key_env": "KERNELWRIGHT_TEST_KEY"}
 
@@ -69,3 +69,17 @@ def test_each_role_is_asked_of_its_own_model_and_booked_there(warm: Warm, tmp_pa
     replayed = warm.run("model=replay", f"model_args.source={tmp_path / 'r'}", *words[1:5], f"runs_dir={tmp_path}", "run_id=again")
     assert replayed.returncode == 0, replayed.output
     assert [call["reply_sha"] is not None for call in cli.lines(tmp_path / "again", "calls")] == [True] * len(calls)
+
+
+def test_a_role_whose_model_is_down_ends_the_run_though_others_answer(warm: Warm, tmp_path: Path) -> None:
+    """Four in a row of one model are enough, whatever other models answered in between."""
+    refused = Fault("status", 401)
+    with WireServer(author.always_wrong) as server, WireServer(faults=lambda number, request: refused) as down:
+        done = warm.run(
+            *cli.asking(server, tmp_path), "scaffold=geak", "rounds=2", "scaffold.descendants=1", "benchmark.tasks=[silu]", "run_id=r",
+            "seed=[0,1,2,3,4,5]", "concurrency=1", "roles.reflector.model=openai/other",
+            f"roles.reflector.model_args.base_url={down.openai_url}",
+        )  # fmt: skip
+    assert done.returncode == 2
+    assert "openai/other does not answer (auth)" in done.output
+    assert len(down.requests) == 4

@@ -43,6 +43,30 @@ def test_a_second_signal_stops_at_once(tmp_path: Path) -> None:
         assert cli.session(process.pid) == []
 
 
+SLOW = """
+import os, sys, time
+fsync = os.fsync
+def slow(file):
+    time.sleep(3.0 * ("/replies/." in os.readlink(f"/proc/self/fd/{file}")))
+    fsync(file)
+os.fsync = slow
+from experiments.run import main
+sys.exit(main())
+"""
+"""The command on a disk that takes its time with replies."""
+
+
+def test_a_second_signal_saves_what_was_answered(tmp_path: Path) -> None:
+    path = tmp_path / "r"
+    with WireServer(author.right) as server:
+        process = cli.start(*cli.asking(server, tmp_path), "scaffold=oneshot", "benchmark.tasks=[silu]", "run_id=r", program=("-c", SLOW))
+        cli.until(process, lambda: (path / "log.jsonl").exists() and any(event["event"] == "call" for event in cli.lines(path, "log")))
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.5)
+        assert cli.stop(process, signal.SIGINT)[0] == 130
+    assert [line["outcome"] for line in cli.lines(path, "calls")] == ["ok"]
+
+
 def test_what_changes_no_question_may_come_with_resume(warm: Warm, tmp_path: Path) -> None:
     words = ["scaffold=oneshot", "scaffold.samples=4", "benchmark.tasks=[silu]", "run_id=r", "model_args.timeout_s=0.2"]
     with WireServer(lambda request: "Let me think.", delay_s=0.5) as server:

@@ -83,6 +83,27 @@ def test_a_full_disk_is_a_sentence_and_leaves_whole_lines(small_disk: Path) -> N
     assert len(loaded.records) > 3
 
 
+def test_a_file_that_was_removed_is_a_sentence(tmp_path: Path) -> None:
+    lines = jsonl.Lines(tmp_path / "x.jsonl")
+    lines.append({"n": 1})
+    (tmp_path / "x.jsonl").unlink()
+    with pytest.raises(UserError, match=r"x.jsonl was removed while it was being written.*start again"):
+        lines.append({"n": 2})
+
+
+def test_the_name_of_a_whole_file_is_synced_after_its_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[str] = []
+    fsync = os.fsync
+
+    def note(file: int) -> None:
+        synced.append(str(Path(f"/proc/self/fd/{file}").readlink()))
+        fsync(file)
+
+    monkeypatch.setattr(os, "fsync", note)
+    jsonl.put(tmp_path / "kernels" / "a.py", b"x")
+    assert synced == [f"{tmp_path}/kernels/.a.py.{os.getpid()}", f"{tmp_path}/kernels"]
+
+
 def test_a_whole_file_is_written_or_nothing(small_disk: Path) -> None:
     with pytest.raises(UserError, match="No space left"):
         jsonl.put(small_disk / "kernels" / "a.py", b"x" * 100_000)
