@@ -6,7 +6,7 @@ from dataclasses import dataclass
 BOTTLENECKS = {
     "memory_traffic": "more bytes move than the operator needs, or device memory is at its limit",
     "memory_access": "loads and stores are scattered, narrow or masked, so that sectors are wasted",
-    "launch_overhead": "too many launches, or kernels so short that starting them dominates",
+    "launch_overhead": "more launches, or more programs, than the work needs: starting them takes longer than their work",
     "occupancy": "too few programs or warps are resident to hide latency",
     "spills": "registers spill to local memory",
     "arithmetic": "arithmetic units are at their limit, or tensor cores idle where they could work",
