@@ -32,7 +32,8 @@ NOTE = "Cause: rows are read twice, once for the maximum and once for the sum.\n
 CAUSE = "Cause: masked lanes of the last block hold anything.\nFix: load them with other=0.0."
 ROUNDS = {"rounds_left": 3}
 AUTHORS = {"author": 1, "authors": 2}
-DIFF = "@@ -12,2 +12,2 @@\n-    row = tl.load(x + at, mask=at < n)\n+    row = tl.load(x + at, mask=at < n, other=0.0)\n"
+LOADS = ("    row = tl.load(x + at, mask=at < n)\n", "    row = tl.load(x + at, mask=at < n, other=0.0)\n")
+MENDED, BROKEN = ("@@ -12,2 +12,2 @@\n-{}+{}".format(*loads) for loads in (LOADS, LOADS[::-1]))
 
 ROLES = {
     role.name: role
@@ -43,9 +44,9 @@ ROLES = {
         Role("reflector", "reflection"),
         Role("planner", "plan", {"masked": {"fuse": "one launch does all of it"}} | AUTHORS | ROUNDS),
         Role("coder", "candidate"),
-        Role("debugger", "candidate", {"diff": DIFF, "fixes": [{"verdict": "nonfinite", "diff": DIFF}]} | ROUNDS, mends=True),
+        Role("debugger", "candidate", {"diff": BROKEN, "fixes": [{"verdict": "nonfinite", "diff": MENDED}]} | ROUNDS, mends=True),
         Role("judge", "diagnosis", {"counts": ["memory_traffic: 2.9 times the least bytes are moved"], "bottlenecks": BOTTLENECKS}),
-        Role("critic", "reflection", {"before": "Verdict: pass", "diff": DIFF, "followed": True}),
+        Role("critic", "reflection", {"before": "Verdict: pass", "diff": MENDED, "followed": True}),
         Role("mutator", "candidate", ROUNDS),
         Role("recombiner", "candidate", ROUNDS),
         Role("restructurer", "candidate", ROUNDS),
