@@ -126,6 +126,16 @@ async def test_a_budget_is_kept(name: str, kind: str, script: Script) -> None:
         assert bool(ran.record.champion) == bool(ran.lines)
 
 
+@every
+@pytest.mark.parametrize("jitter", range(3))
+async def test_tokens_that_end_for_one_branch_leave_no_siblings_reply_without_a_verdict(name: str, jitter: int) -> None:
+    ran = await run(name, wordy, jitter=jitter, limits=Limits(tokens=30_000))
+    answered = {call.identity.key for call in ran.context.recorder.calls if roles.find(call.identity.role).writes}  # type: ignore[attr-defined]
+    assert answered
+    assert {key for line in ran.lines for key in line["calls"]} >= answered
+    assert ran.record.end_reason == "budget"
+
+
 @every_way
 @pytest.mark.parametrize("seed", [2])
 async def test_the_order_of_completion_changes_nothing(name: str, seed: int) -> None:
