@@ -43,6 +43,11 @@ class Ran:
         return self.context.caller.model.requests  # type: ignore[attr-defined, no-any-return]
 
     @property
+    def asked(self) -> dict[str, str]:
+        """Each request's prompt by its identity. In what order branches ask within a superstep is nobody's promise."""
+        return {request.identity.key: request.sha for request in self.requests}
+
+    @property
     def roles(self) -> set[str]:
         return {request.identity.role for request in self.requests}
 
