@@ -90,7 +90,8 @@ class Countdown:
                 os.kill(os.getpid(), signal.SIGKILL)
             put(path, data)
 
-        jsonl.Lines.write, jsonl.put = counted_write, counted_put  # type: ignore[method-assign]
+        jsonl.Lines.write = counted_write  # type: ignore[method-assign]
+        jsonl.put = counted_put
 
     def due(self) -> bool:
         self.writes += 1
