@@ -90,7 +90,7 @@ class Countdown:
                 os.kill(os.getpid(), signal.SIGKILL)
             put(path, data)
 
-        jsonl.Lines.write = counted_write  # type: ignore[method-assign]
+        jsonl.Lines.write = counted_write  # type: ignore[method-assign,assignment]
         jsonl.put = counted_put
 
     def due(self) -> bool:
