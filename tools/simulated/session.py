@@ -130,6 +130,9 @@ class Session:
     def _fits(self, tuner: Any, config: Any, kwargs: dict[str, Any]) -> bool:
         """Whether a configuration would survive tuning on a device."""
         errors = [log.error for log in self._logs]
+        if config.pre_hook is not None:
+            # It may shape what the kernel is compiled for, such as the blocks of tensor descriptors.
+            config.pre_hook({**tuner.nargs, **kwargs, **config.all_kwargs()})
         try:
             kernel = tuner.fn.run(*tuner.nargs.values(), **{**kwargs, "warmup": True}, **config.all_kwargs())
             kernel._init_handles()
