@@ -32,7 +32,7 @@ SILU = ["scaffold=oneshot", "benchmark.tasks=[silu]"]
         (["--rounds", "3"], "Cannot read the command line (unrecognized arguments: --rounds): write key=value"),
         pytest.param(["budget=3"], "budget is a group of keys", marks=pytest.mark.slow),
         pytest.param(["rounds=x"], "rounds must be a whole number or null, not 'x'.", marks=pytest.mark.slow),
-        pytest.param(["benchmark.tasks=[softmxa]"], "Did you mean 'quick/softmax'?", marks=pytest.mark.slow),
+        pytest.param(["benchmark.tasks=[softmxa]"], "Did you mean 'softmax'?", marks=pytest.mark.slow),
         (["task=./nowhere.py:f"], "There is no file './nowhere.py'"),
         pytest.param(["model=templtes"], "Did you mean 'templates'?", marks=pytest.mark.slow),
         (["model=openai/gpt-5"], "Set OPENAI_API_KEY"),
@@ -189,8 +189,8 @@ def test_many_runs_share_one_event_loop_and_each_has_its_directory(tmp_path: Pat
 @pytest.mark.slow
 def test_a_token_budget_of_many_runs_is_one_budget(tmp_path: Path) -> None:
     with WireServer(author.always_wrong) as server:
-        done = cli.run("-m", *cli.asking(server, tmp_path), "model_args.max_tokens=500", *SILU, "seed=1,2,3", "budget.tokens=7500")
-        assert server.billed.total <= 7500
+        done = cli.run("-m", *cli.asking(server, tmp_path), "model_args.max_tokens=500", *SILU, "seed=1,2,3", "budget.tokens=12000")
+        assert server.billed.total <= 12000
         assert 0 < len(server.requests) < 3
     assert done.returncode == 0, done.stderr
     reasons = [cli.lines(run, "trajectories")[0]["end_reason"] for run in sorted(tmp_path.iterdir())]
