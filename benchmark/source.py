@@ -21,6 +21,18 @@ def complete(function: Callable[..., Any]) -> str:
     return "\n\n\n".join(textwrap.dedent(inspect.getsource(part)).rstrip() for part in reversed(found))
 
 
+def held(function: Callable[..., Any]) -> str:
+    """The plain values that a function has closed over: the same text with others is another function."""
+    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+    return "".join(f"{name}={cell.cell_contents!r}\n" for name, cell in cells if _plain(cell.cell_contents))
+
+
+def _plain(value: Any) -> bool:
+    if isinstance(value, list | tuple):
+        return all(_plain(item) for item in value)
+    return value is None or isinstance(value, bool | int | float | str)
+
+
 def _collect(function: Any, found: list[Any]) -> None:
     found.append(function)
     for name in sorted(_names(function.__code__)):

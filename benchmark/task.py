@@ -156,7 +156,7 @@ class Task:
         if self.origin:
             return hashlib.sha256("\0".join([self.id, self.origin.digest, source.judges()]).encode()).hexdigest()[:16]
         functions = (self.reference, self.honest, self.truth, self.magnitude)
-        sources = [source.complete(function) if function else "" for function in functions]
+        sources = [source.complete(function) + source.held(function) if function else "" for function in functions]
         parts = [self.id, self.entry_name, repr(self.contract), source.judges(), *sources]
         digest = hashlib.sha256("\0".join(parts).encode())
         for case in (*self.cases, *self.timing):

@@ -73,6 +73,18 @@ def test_the_digest_follows_functions_contract_visibility_and_timed_sizes() -> N
     assert len({task.sha for task in (TASK, *others)}) == len(others) + 1
 
 
+def scaled(factor: float) -> Task:
+    def scale(x: torch.Tensor) -> torch.Tensor:
+        return x * factor
+
+    return Task("tests/scale", "", "", scale, (Case("one", lambda draw: {"x": draw.normal(3)}),), (), Contract(close()))
+
+
+def test_the_digest_follows_what_a_function_has_closed_over() -> None:
+    assert scaled(2.0).sha == scaled(2.0).sha
+    assert scaled(2.0).sha != scaled(3.0).sha
+
+
 def test_timed_cases_are_named_by_their_sizes_and_found() -> None:
     assert [case.name for case in TASK.timing] == ["time-8x8", "time-1048576x1048576"]
     assert TASK.case("time-8x8").arguments(TASK.id, 0)["x"].shape == (8, 8)
