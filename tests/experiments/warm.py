@@ -11,15 +11,14 @@ import json
 import os
 import random
 import signal
-import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-from tests.experiments.cli import ROOT
+from tests.companion import Companion
 
 LONGEST_S = 270
 """A start that hangs is ended before its test's time is up, so that the next one finds the process that forks it free."""
@@ -35,30 +34,14 @@ class Done:
     pid: int
 
 
-class Warm:
+class Warm(Companion):
     def __init__(self, **env: str):
-        self.env = {**os.environ, "PYTHONPATH": str(ROOT), **env}
-
-    def __enter__(self) -> "Warm":
-        command = [sys.executable, "-m", "tests.experiments.warm"]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=self.env)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.stdin.close()
-        self.process.wait()
-
-    @property
-    def stdin(self) -> IO[str]:
-        assert self.process.stdin is not None
-        return self.process.stdin
+        super().__init__("tests.experiments.warm", **env)
 
     def run(self, *words: str, kill_at: int = 0) -> Done:
         """One start of `python -m experiments.run`. `kill_at` is the write at which it is killed, counted from 1."""
-        assert self.process.stdout is not None
         with tempfile.NamedTemporaryFile("r") as output:
-            print(json.dumps({"words": words, "kill_at": kill_at, "output": output.name}), file=self.stdin, flush=True)
-            ended = json.loads(self.process.stdout.readline())
+            ended = self.ask(words=words, kill_at=kill_at, output=output.name)
             return Done(output=output.read(), **ended)
 
 

@@ -10,42 +10,26 @@ import asyncio
 import json
 import os
 import random
-import subprocess
 import sys
 import traceback
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-from tests.experiments.cli import ROOT
+from tests.companion import Companion
 
 NEVER = 0
 
 
-class Killing:
-    def __enter__(self) -> "Killing":
-        command = [sys.executable, "-m", "tests.scaffolds.killing"]
-        env = {**os.environ, "PYTHONPATH": str(ROOT)}
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=env)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.stdin.close()
-        self.process.wait()
-
-    @property
-    def stdin(self) -> IO[str]:
-        assert self.process.stdin is not None
-        return self.process.stdin
+class Killing(Companion):
+    def __init__(self) -> None:
+        super().__init__("tests.scaffolds.killing")
 
     def start(self, path: Path, name: str, seed: int, kill_at: int = NEVER, noise: int | None = None) -> dict[str, Any]:
         """One start of the trajectory: `returncode`, negative for a signal, and for one that ended `writes`, `asked` and `judged`.
 
         Noise is of the candidate, or with `noise` of this start too.
         """
-        assert self.process.stdout is not None
-        print(json.dumps({"path": str(path), "name": name, "seed": seed, "kill_at": kill_at, "noise": noise}), file=self.stdin, flush=True)
-        done: dict[str, Any] = json.loads(self.process.stdout.readline())
-        return done
+        return self.ask(path=str(path), name=name, seed=seed, kill_at=kill_at, noise=noise)
 
 
 async def trajectory_of(path: str, name: str, seed: int, noise: int | None) -> dict[str, int]:
