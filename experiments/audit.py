@@ -17,9 +17,8 @@ from pathlib import Path
 
 from agents import prices
 from benchmark.console import show
-from benchmark.errors import UserError, unknown
-from experiments import exports, layout, recheck, reconcile
-from experiments.runs import Run
+from benchmark.errors import UserError
+from experiments import keys, layout, recheck, reconcile, statements
 from experiments.totals import audit
 
 KEYS = ("run", "runs", "format", "prices", "check", "reconcile")
@@ -27,41 +26,20 @@ DIFFERENT = 3
 
 
 def options(words: Sequence[str]) -> dict[str, str]:
-    chosen = {"format": "table", "check": "false"}
-    for word in words:
-        key, equals, value = word.partition("=")
-        if not equals or key not in KEYS:
-            raise unknown("key", key, KEYS)
-        chosen[key] = value
-    if ("run" in chosen) == ("runs" in chosen):
-        raise UserError("Name the run: python -m experiments.audit run=runs/<run_id>, or several: runs=[runs/<a>,runs/<b>].")
-    if chosen["format"] not in layout.FORMATS:
-        raise unknown("format", chosen["format"], layout.FORMATS)
-    if chosen["check"] not in ("true", "false"):
-        raise unknown("value of check", chosen["check"], ("true", "false"))
-    if chosen["check"] == "true" and "reconcile" in chosen:
+    picked = {"format": "table", "check": "false", **keys.chosen(words, KEYS)}
+    keys.one_of("format", picked["format"], layout.FORMATS)
+    keys.one_of("check", picked["check"], ("true", "false"))
+    if picked["check"] == "true" and "reconcile" in picked:
         raise UserError("check=true and reconcile=FILE are two questions with one exit code: ask them one after the other.")
-    return chosen
-
-
-def listed(text: str) -> list[Path]:
-    """The paths in `a` or `[a,b]`."""
-    return [Path(part.strip()) for part in text.strip("[]").split(",") if part.strip()]
-
-
-def opened(text: str) -> list[Run]:
-    paths = listed(text)
-    if not paths or len({path.resolve() for path in paths}) < len(paths):
-        raise UserError(f"runs={text} must name different run directories.")
-    return [Run(path) for path in paths]
+    return picked
 
 
 def settle(chosen: Mapping[str, str]) -> tuple[str, list[str]]:
     """What is shown, and the differences that were found."""
-    runs = opened(chosen.get("runs", chosen.get("run", "")))
+    runs = keys.runs(chosen, "experiments.audit")
     rows = prices.table(Path(chosen["prices"])) if "prices" in chosen else {}
     if "reconcile" in chosen:
-        found = reconcile.reconcile(runs, rows, exports.read(listed(chosen["reconcile"])))
+        found = reconcile.reconcile(runs, rows, statements.read(keys.listed(chosen["reconcile"])))
         return layout.RECONCILED[chosen["format"]](found), [f"{len(found['differences'])} differences"] if found["differences"] else []
     report = audit(runs, rows)
     if chosen["check"] == "true":
@@ -69,17 +47,14 @@ def settle(chosen: Mapping[str, str]) -> tuple[str, list[str]]:
     return layout.FORMATS[chosen["format"]](report), report.get("check", {}).get("differences", [])
 
 
-def main() -> int:
-    if {"-h", "--help"} & set(sys.argv[1:]):
-        show(str(__doc__))
-        return 0
-    try:
-        text, differences = settle(options(sys.argv[1:]))
-    except UserError as error:
-        print(error, file=sys.stderr)
-        return 2
+def act(words: Sequence[str]) -> int:
+    text, differences = settle(options(words))
     show(text.rstrip("\n"))
     return DIFFERENT if differences else 0
+
+
+def main() -> int:
+    return keys.command(str(__doc__), act)
 
 
 if __name__ == "__main__":

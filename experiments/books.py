@@ -5,7 +5,7 @@ from collections import defaultdict
 from agents.journal import call_record
 from agents.ledger import Ledger
 from agents.models.batches.base import TIER
-from experiments.analysis import covered
+from experiments.records import covered
 from experiments.runs import Run
 
 

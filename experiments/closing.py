@@ -6,7 +6,7 @@ from typing import Any
 
 from agents.budget import Account, CallLimits
 from agents.ledger import Ledger
-from experiments.analysis import champion, dollars, speedups, tokens, unpriced, unsure
+from experiments.records import champion, dollars, speedups, tokens, unpriced, unsure
 from experiments.store import RunStore
 from experiments.words import count, grid, speedup, usd
 

@@ -11,7 +11,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from experiments.analysis import geomean
+from experiments.records import geomean
 from experiments.words import clock, count, usd
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from agents import prices
 from agents.models.base import Usage
-from experiments.analysis import CERTAIN
-from experiments.exports import Entry, Statement
+from experiments.records import CERTAIN
 from experiments.runs import Run
+from experiments.statements import Entry, Statement
 
 Record = dict[str, Any]
 Key = tuple[str, str, str, str]

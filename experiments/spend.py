@@ -6,7 +6,7 @@ from typing import Any
 
 from agents.models.base import Usage
 from agents.prices import FREE, KINDS, Rates, Row
-from experiments.analysis import CERTAIN
+from experiments.records import CERTAIN
 from experiments.runs import Run, task_of
 
 Record = dict[str, Any]

@@ -19,8 +19,8 @@ from agents.journal import Journal, call_record, settles
 from agents.models.base import Identity, Usage
 from agents.recorder import AttemptRecord, CallRecord, TrajectoryRecord
 from benchmark.errors import UserError
-from experiments.analysis import standing
 from experiments.disk import Disk, landed
+from experiments.records import standing
 from experiments.runs import FILES
 from tools import jsonl
 from tools.evaluation import Evaluation

@@ -12,7 +12,7 @@ import pytest
 from agents.models.base import Usage
 from agents.prices import Rates, Row
 from benchmark.errors import UserError
-from experiments import audit, layout, totals
+from experiments import audit, keys, layout, totals
 from experiments.runs import Run
 from tests.experiments import cli, paid
 from tests.experiments.books import book
@@ -87,13 +87,13 @@ def test_a_torn_line_is_left_out_and_said(tmp_path: Path) -> None:
 )
 def test_wrong_words_are_a_sentence(words: list[str], message: str) -> None:
     with pytest.raises(UserError, match=message):
-        audit.options(words)
+        keys.runs(audit.options(words), "experiments.audit")
 
 
 def test_one_run_cannot_be_counted_twice(tmp_path: Path) -> None:
     path = book(tmp_path / "r", ONE).path
     with pytest.raises(UserError, match="different run directories"):
-        audit.opened(f"[{path},{path.parent}/r]")
+        keys.runs({"runs": f"[{path},{path.parent}/r]"}, "experiments.audit")
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])

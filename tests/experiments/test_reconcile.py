@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from agents import prices
 from agents.models.base import Usage
-from experiments.exports import Statement, read
 from experiments.layout import RECONCILED
 from experiments.reconcile import reconcile
 from experiments.runs import Run
+from experiments.statements import Statement, read
 from tests.experiments import paid
 from tests.experiments.books import RATES, book
 

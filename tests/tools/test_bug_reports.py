@@ -63,7 +63,7 @@ from benchmark import lint, oracle
 from benchmark.checkers import close
 from benchmark.suites import find, load
 from benchmark.task import Case, Contract, Task, shown
-from experiments import analysis
+from experiments import records
 from tests.tools import bug_candidates as candidates
 from tests.tools.executor.sides import Clock, Side
 from tests.tools.executor.stages.test_timing import contest
@@ -429,10 +429,10 @@ def test_29_tolerance_for_an_argument_that_is_not_there() -> None:
 def test_30_failures_in_a_mean(evaluate: Evaluate) -> None:
     """30: github.com/meta-pytorch/BackendBench/issues/97. A failure has no speedup; a mean over nothing is unknown, not nan or 1."""
     assert evaluate(candidates.WRONG, SILU, SETTINGS).speedup is None
-    assert analysis.speedups([], 3) == (None, None)
-    over_solved, over_all = analysis.speedups([4.0], 2)
+    assert records.speedups([], 3) == (None, None)
+    over_solved, over_all = records.speedups([4.0], 2)
     assert (over_solved, over_all) == (pytest.approx(4.0), pytest.approx(2.0))
-    assert analysis.speedups([4.0, None], 2)[1] is None
+    assert records.speedups([4.0, None], 2)[1] is None
 
 
 def test_31_exception_that_holds_a_tensor(evaluate: Evaluate) -> None:

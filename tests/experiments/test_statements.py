@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from benchmark.errors import UserError
-from experiments.exports import Entry, Statement, read
+from experiments.statements import Entry, Statement, read
 
 DAY, NEXT = 1764460800, 1764547200  # 2025-11-30 and 2025-12-01, UTC.
 OPENAI = {
