@@ -84,6 +84,17 @@ class Run:
         except (OSError, ValueError) as error:
             raise UserError(f"{self.path / 'prices.json'} cannot be read, so that nothing of the run can be valued.") from error
 
+    def kernel(self, sha: str) -> str:
+        """A candidate's source; lone surrogates stay as they were written."""
+        return (self.path / "kernels" / f"{sha}.py").read_bytes().decode("utf-8", "surrogatepass")
+
+    def prompt(self, sha: str) -> dict[str, Any]:
+        """`{"messages": ..., "tools": ...}` as they were sent."""
+        return dict(json.loads((self.path / "prompts" / f"{sha}.json").read_bytes()))
+
+    def reply(self, sha: str) -> dict[str, Any]:
+        return dict(json.loads((self.path / "replies" / f"{sha}.json").read_bytes()))
+
     @property
     def asked(self) -> list[tuple[str, int]]:
         """(task, seed) of every trajectory that the run was asked for: the denominator of every share."""
