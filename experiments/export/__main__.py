@@ -4,6 +4,7 @@
   out=PATH                   the folder or file to write; it must not be there yet
 
   format=kernels             an installable Python package of the champions, one for each task; name=PACKAGE (kernels)
+  format=kernelbench_x       KernelBench-X's predictions, a file of JSON lines for each run and seed; which=best|rounds (best)
 
 Reads the runs' files only, and changes none of them.
 """
@@ -34,6 +35,7 @@ class Format:
 
 FORMATS = {
     "kernels": Format("kernels", ("name",)),
+    "kernelbench_x": Format("predictions", ("which",)),
 }
 
 
