@@ -5,6 +5,7 @@
 
   format=kernels             an installable Python package of the champions, one for each task; name=PACKAGE (kernels)
   format=kernelbench_x       KernelBench-X's predictions, a file of JSON lines for each run and seed; which=best|rounds (best)
+  format=atif                Harbor's Agent Trajectory Interchange Format, a JSON document for each trajectory
 
 Reads the runs' files only, and changes none of them.
 """
@@ -36,6 +37,7 @@ class Format:
 FORMATS = {
     "kernels": Format("kernels", ("name",)),
     "kernelbench_x": Format("predictions", ("which",)),
+    "atif": Format("atif"),
 }
 
 
