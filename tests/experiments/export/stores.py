@@ -18,6 +18,7 @@ USAGE = Usage(input=70, cache_read=20, cache_write_5m=10, output=50, reasoning=5
 """Of every reply: 100 tokens in, 20 of them from the cache, 50 out."""
 COST = 0.25
 SECRET = "sk-live-0123456789"
+"""A key that stands in a record."""
 WRONG = "def gelu(x):\n    return x\n"
 RIGHT = "def gelu(x):\n    return 0.5 * x\n"
 STEP = "def sgd_step(param, grad):\n    return param\n"
@@ -62,7 +63,7 @@ async def fill(store: RunStore) -> None:
         records.trajectory(gelu, "001.00.00", kernel_sha=store.put_kernel(RIGHT), end=9.0, totals={"tokens": None})
     )
     await call(store, sgd, "generator", 0, 1.0, "Write sgd.", f"```python\n{STEP}```")
-    await attempt(store, sgd, "generator", 0, STEP, "wrong_numeric")
+    await attempt(store, sgd, "generator", 0, STEP, "wrong_numeric", strategy=f"with {SECRET}")
     await store.write_trajectory(records.trajectory(sgd, None, end=4.0, totals={"tokens": 150}))
 
 
