@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from experiments.report.lines import Lines, Record
 from experiments.report.texts import Ref, Shelf
@@ -13,10 +12,11 @@ from experiments.runs import Run
 from tools.evaluation import NO_VERDICT
 
 ATTEMPT = ("attempt", "round", "role", "parents", "strategy", "kernel_sha", "verdict", "stage", "compiled", "correct", "speedup",
-           "speedup_ci", "no_speedup", "modelled", "baseline_us", "candidate_us", "calls", "tokens", "cost_usd", "wall_s", "gpu_s", "device",
-           "error_kind", "error", "parse")  # fmt: skip
-CALL = ("call_id", "try", "model_asked", "model_served", "outcome", "finish_reason", "error", "usage", "usage_source", "tier", "price_row",
-        "cost_usd", "cost_upper", "tokens_upper", "sampling", "start", "first_token", "end", "parse", "final", "replayed")  # fmt: skip
+           "speedup_ci", "no_speedup", "modelled", "calls", "tokens", "cost_usd", "wall_s", "gpu_s", "device", "error_kind", "error",
+           "parse")  # fmt: skip
+CALL = ("call_id", "try", "model_asked", "model_served", "outcome", "finish_reason", "error", "usage", "usage_source", "tier",
+        "price_row", "cost_usd", "cost_upper", "tokens_upper", "sampling", "start", "first_token", "end", "parse", "final",
+        "replayed")  # fmt: skip
 EVALUATION = ("verdict", "stage", "mode", "error", "launches", "memory", "adversarial", "torch_work", "timing", "no_timing", "profile",
               "resources", "task_sha")  # fmt: skip
 CONDITIONS = ("platform", "device", "isolation", "data_path", "versions", "environment_sha", "settings_sha")

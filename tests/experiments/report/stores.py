@@ -22,8 +22,8 @@ SECOND = FIRST.replace("1024", "2048")
 def hostile(path: Path, **device: Any) -> Run:
     asked = {"tasks": {task: {"sha": "t", "category": category, "suite": "quick"} for task, category in TASKS.items()}, "seeds": [0]}
     known = {"platform": "cuda", "name": f"d{HOSTILE}", "count": 1, "simulated": False, **device}
-    environment = {"asked": asked, "scaffold": {"name": "geak", "rounds": 2}, "model": f"openai/x{HOSTILE}", "revision": HOSTILE, "roles": {},
-                   "device": known, "packages": {"torch": HOSTILE}, "machine": {"system": HOSTILE}, "python": "3.11"}  # fmt: skip
+    environment = {"asked": asked, "scaffold": {"name": "geak", "rounds": 2}, "model": f"openai/x{HOSTILE}", "revision": HOSTILE,
+                   "roles": {}, "device": known, "packages": {"torch": HOSTILE}, "machine": {"system": HOSTILE}, "python": "3.11"}  # fmt: skip
     store = RunStore.create(path, "seed: 0\n", environment, Prices.load({}).to_dict())
     asyncio.run(fill(store))
     store.close()
@@ -45,8 +45,8 @@ async def attempt(store: RunStore, trajectory: str, round: int, source: str, ver
     await call(store, trajectory, "generator", round, f"```python\n{source}```\n")
     await store.write_evaluation(Identity(trajectory, "evaluation", round), evaluation(sha, task, verdict))
     told = {"error": None, "error_kind": None} if verdict == "pass" else {"error": HOSTILE, "error_kind": verdict}
-    await store.write_attempt(records.attempt(trajectory, identity.attempt, task=task, category=TASKS[task], strategy=HOSTILE, kernel_sha=sha,
-                                              verdict=verdict, calls=[identity.key], parse=HOSTILE, device=HOSTILE,
+    await store.write_attempt(records.attempt(trajectory, identity.attempt, task=task, category=TASKS[task], strategy=HOSTILE,
+                                              kernel_sha=sha, verdict=verdict, calls=[identity.key], parse=HOSTILE, device=HOSTILE,
                                               **{"correct": verdict == "pass", **told, **changes}))  # fmt: skip
 
 
@@ -67,5 +67,6 @@ def evaluation(sha: str, task: str, verdict: str) -> Evaluation:
         cases=[CaseResult("fp32", False, good, max_abs=0.5, kind=verdict, message=HOSTILE)],
         compile=[{"target": "cuda:90", "kernels": [built, built], "seconds": 0.5, "error": None if good else HOSTILE}],
         timing=Timing("eager", [size], 2.0, [1.9, 2.1], notes=[HOSTILE]) if good else None,
-        resources={"wall_s": 1.0, "gpu_s": 0.5}, versions={"torch": HOSTILE}, logs={"stdout": HOSTILE, "stderr": HOSTILE, "truncated": False},
+        resources={"wall_s": 1.0, "gpu_s": 0.5},
+        versions={"torch": HOSTILE}, logs={"stdout": HOSTILE, "stderr": HOSTILE, "truncated": False},
     )  # fmt: skip
