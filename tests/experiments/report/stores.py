@@ -23,7 +23,8 @@ def hostile(path: Path, **device: Any) -> Run:
     asked = {"tasks": {task: {"sha": "t", "category": category, "suite": "quick"} for task, category in TASKS.items()}, "seeds": [0]}
     known = {"platform": "cuda", "name": f"d{HOSTILE}", "count": 1, "simulated": False, **device}
     environment = {"asked": asked, "scaffold": {"name": "geak", "rounds": 2}, "model": f"openai/x{HOSTILE}", "revision": HOSTILE,
-                   "roles": {}, "device": known, "packages": {"torch": HOSTILE}, "machine": {"system": HOSTILE}, "python": "3.11"}  # fmt: skip
+                   "roles": {}, "device": known, "packages": {"torch": HOSTILE},
+                   "machine": {"system": HOSTILE}, "python": "3.11"}  # fmt: skip
     store = RunStore.create(path, "seed: 0\n", environment, Prices.load({}).to_dict())
     asyncio.run(fill(store))
     store.close()
