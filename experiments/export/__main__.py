@@ -6,6 +6,7 @@
   format=kernels             an installable Python package of the champions, one for each task; name=PACKAGE (kernels)
   format=kernelbench_x       KernelBench-X's predictions, a file of JSON lines for each run and seed; which=best|rounds (best)
   format=atif                Harbor's Agent Trajectory Interchange Format, a JSON document for each trajectory
+  format=parquet             tables of trajectories, attempts, calls, evaluations, cases and sizes; texts=no|yes (no)
   format=wandb               a W&B run for each run; project=NAME (kernelwright), mode=offline|online (offline: send with wandb sync)
   format=mlflow              an MLflow run for each run; experiment=NAME (kernelwright), uri=STORE (files in out)
 
@@ -40,6 +41,7 @@ FORMATS = {
     "kernels": Format("kernels", ("name",)),
     "kernelbench_x": Format("predictions", ("which",)),
     "atif": Format("atif"),
+    "parquet": Format("parquet", ("texts",)),
     "wandb": Format("sinks.wandb", ("project", "mode")),
     "mlflow": Format("sinks.mlflow", ("experiment", "uri")),
 }
