@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from experiments import words
+from experiments import records, words
 from experiments.report.lines import Record
 from experiments.report.tasks import Row
+from experiments.runs import Run
 
 
 @dataclass(frozen=True)
@@ -15,10 +16,10 @@ class Overview:
     methods: list[Record]
 
 
-def overview(rows: Sequence[Row]) -> Overview:
+def overview(runs: Sequence[Run], rows: Sequence[Row]) -> Overview:
     names = list(dict.fromkeys(row.record["method"] for row in rows))
     total = summed("all", rows)
-    lead = f"{words.count(len({row.record['task'] for row in rows}))} tasks asked of {listed(names)}."
+    lead = f"{words.count(len({row.record['task'] for row in rows}))} tasks asked of {listed(names)}. {' '.join(devices(runs))}"
     totals = [
         ("solved", f"{total['solved']:,} of {total['asked']:,}"),
         ("attempts", words.count(total["attempts"])),
@@ -30,16 +31,28 @@ def overview(rows: Sequence[Row]) -> Overview:
 
 
 def summed(name: str, rows: Sequence[Row]) -> Record:
-    """Sums over the trajectories asked for. A task is solved where a champion stands, compiled where any attempt compiled."""
-    records = [row.record for row in rows]
+    """Of the trajectories asked for: solved where a champion stands, compiled where any attempt compiled. Speedups are geometric means,
+    over the solved and over all with a failure as 1.0 (KernelBench, section 3); null where a champion was not measured."""
+    found = [row.record for row in rows]
+    champions = [record for record in found if record["champion"] is not None]
+    solved, everything = records.speedups([record["speedup"] for record in champions], len(rows))
     keys = ("attempts", "calls", "tokens", "tokens_unknown", "usd", "usd_unknown")
     return {
         "method": name,
         "asked": len(rows),
-        "solved": sum(record["champion"] is not None for record in records),
+        "solved": len(champions),
         "compiled": sum(row.result in ("pass", "wrong") for row in rows),
-        **{key: sum(record[key] for record in records) for key in keys},
+        "speedup_solved": solved,
+        "speedup_all": everything,
+        "modelled": records.geomean(record["modelled"] for record in champions if record["modelled"] is not None),
+        **{key: sum(record[key] for record in found) for key in keys},
     }
+
+
+def devices(runs: Sequence[Run]) -> list[str]:
+    """A sentence for each device."""
+    found = {(device["name"], bool(device["simulated"])): None for device in (run.environment["device"] for run in runs)}
+    return [f"On {name}: {'speeds are modelled, none is measured' if simulated else 'speeds are measured'}." for name, simulated in found]
 
 
 def listed(names: Sequence[str]) -> str:

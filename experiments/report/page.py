@@ -54,7 +54,7 @@ def parts(runs: Sequence[Run], rows: Sequence[tasks.Row]) -> dict[str, Any]:
         "style": Markup(text("page.css")),
         "scripts": [Markup(source) for source in scripts],
         "policy": policy(scripts),
-        "overview": overview.overview(rows),
+        "overview": overview.overview(runs, rows),
         "figures": charts.figures(runs),
         "rows": rows,
         "choices": {column: tasks.choices(rows, column) for column in ("category", "method", "end_reason", "suite", "run")},
