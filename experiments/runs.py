@@ -63,6 +63,11 @@ class Run:
         return self.load("attempts").records
 
     @cached_property
+    def evaluations(self) -> list[dict[str, Any]]:
+        """Each attempt's whole evidence: by far the largest of the files."""
+        return self.load("evaluations").records
+
+    @cached_property
     def trajectories(self) -> list[dict[str, Any]]:
         """The last word on each trajectory, in order of first ending; a resumed one has several lines."""
         return list({r["trajectory"]: r for r in self.load("trajectories").records}.values())

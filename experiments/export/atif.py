@@ -69,7 +69,7 @@ def put(folder: Path, name: str, body: Record) -> int:
 def documents(run: Run) -> Iterable[tuple[str, Record]]:
     calls = by_trajectory(run.calls, lambda call: str(call["identity"]["trajectory"]))
     attempts = by_trajectory(run.attempts, lambda attempt: str(attempt["trajectory"]))
-    judged = {(e["identity"]["trajectory"], e["attempt"]): e["evaluation"] for e in run.load("evaluations").records}
+    judged = {(e["identity"]["trajectory"], e["attempt"]): e["evaluation"] for e in run.evaluations}
     ended = {t["trajectory"]: t for t in run.trajectories}
     for name in sorted({*calls, *attempts}):
         yield name, Document(run, name, calls.get(name, []), attempts.get(name, []), judged, ended.get(name)).body()
@@ -124,9 +124,8 @@ class Document:
         tools = [] if role else [TOOL]
         totals = tries.metrics(own)
         final = {f"total_{key}": totals[key] for key in ("prompt_tokens", "completion_tokens", "cached_tokens") if key in totals}
-        every = own if role else self.calls
-        whole = tries.metrics(every)
-        final |= filled(total_cost_usd=whole.get("cost_usd"), total_steps=len(steps), extra=filled(**tries.bounds(every)))
+        whole = tries.spent(own if role else self.calls)
+        final |= filled(total_cost_usd=whole.get("usd"), total_steps=len(steps), extra=whole)
         return {
             "schema_version": VERSION,
             "session_id": self.session,

@@ -67,7 +67,7 @@ def calls(run: Run) -> Iterable[Record]:
 
 def judged(run: Run) -> Iterable[tuple[Record, Record]]:
     """The key of each evaluation, and the evaluation."""
-    for line in run.load("evaluations").records:
+    for line in run.evaluations:
         yield {"run": run.run_id, "trajectory": line["identity"]["trajectory"], "attempt": line["attempt"]}, line["evaluation"]
 
 

@@ -1,4 +1,4 @@
-"""The tries of calls in ATIF's words: tokens, cost, and what bounds them where they are unknown."""
+"""What the tries of calls have used and cost together, and what bounds it where it is unknown; in our words, and in ATIF's."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -13,30 +13,32 @@ def moment(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat()
 
 
-def metrics(tries: Sequence[Record]) -> Record:
-    """`prompt_tokens` (those from the cache included), `completion_tokens`, `cached_tokens` and `cost_usd` over all tries; what is unknown
-    of any try is left out, with its bounds in `extra`."""
-    kinds = records.tokens(tries)
-    found: Record = {}
-    if not records.unsure(tries):
-        prompt = sum(kinds[kind] for kind in ("input", "cache_read", "cache_write_5m", "cache_write_1h"))
-        found = {"prompt_tokens": prompt, "completion_tokens": kinds["output"], "cached_tokens": kinds["cache_read"]}
-    if not records.unpriced(tries):
-        found["cost_usd"], _ = records.dollars(tries)
-    return found | {"extra": bounds(tries)}
-
-
-def bounds(tries: Sequence[Record]) -> Record:
-    """Known tokens by kind, and all `tokens`; where some are unknown, `tokens_at_least` and, if anything bounds them, `tokens_at_most`, and
-    of an unknown cost `cost_usd_at_least` and `cost_usd_at_most`."""
-    kinds = records.tokens(tries)
-    found: Record = {key: kinds[key] for key in ("input", "cache_write_5m", "cache_write_1h", "reasoning")}
+def spent(tries: Sequence[Record]) -> Record:
+    """Known tokens by kind, `tokens` and `usd`. Where those of a try are unknown, `tokens_at_least` and `usd_at_least` stand instead, with
+    `_at_most` if there is a bound."""
+    found: Record = records.tokens(tries)
+    tokens = found.pop("total")
     if records.unsure(tries):
         uppers = [call["tokens_upper"] if records.unsure([call]) else records.tokens([call])["total"] for call in tries]
-        found |= {"tokens_at_least": kinds["total"]} | ({} if None in uppers else {"tokens_at_most": sum(uppers)})
+        found |= between("tokens", tokens, None if None in uppers else sum(uppers))
     else:
-        found["tokens"] = kinds["total"]
+        found["tokens"] = tokens
     low, high = records.dollars(tries)
-    if records.unpriced(tries):
-        found |= {"cost_usd_at_least": low} | ({} if high is None else {"cost_usd_at_most": high})
-    return found
+    return found | (between("usd", low, high) if records.unpriced(tries) else {"usd": low})
+
+
+def between(name: str, low: float, high: float | None) -> Record:
+    return {f"{name}_at_least": low} | ({} if high is None else {f"{name}_at_most": high})
+
+
+def metrics(tries: Sequence[Record]) -> Record:
+    """`prompt_tokens` (those of the cache included), `completion_tokens`, `cached_tokens` and `cost_usd`, each only if known of every try;
+    `extra` has what is known."""
+    known = spent(tries)
+    found: Record = {}
+    if "tokens" in known:
+        prompt = known["tokens"] - known["output"]
+        found = {"prompt_tokens": prompt, "completion_tokens": known["output"], "cached_tokens": known["cache_read"]}
+    if "usd" in known:
+        found["cost_usd"] = known["usd"]
+    return found | {"extra": known}

@@ -14,14 +14,10 @@ from typing import Any
 from benchmark.errors import UserError
 from benchmark.secrets import redact
 from experiments import records
+from experiments.export import tries
 from experiments.runs import Run
-from experiments.totals import audit
 
 Record = dict[str, Any]
-SUMMARY = ("asked", "solved", "attempts", "passed", "calls", "retries", "input", "cache_read", "cache_write_5m", "cache_write_1h", "output",
-           "reasoning", "tokens", "tokens_at_least", "tokens_at_most", "usd", "usd_at_least", "usd_at_most", "tokens_per_success",
-           "usd_per_success")  # fmt: skip
-"""Of the audit's total."""
 COLUMNS = ("trajectory", "attempt", "task", "category", "suite", "scaffold", "model", "seed", "round", "role", "verdict", "stage",
            "compiled", "correct", "speedup", "speedup_low", "speedup_high", "no_speedup", "modelled", "baseline_us", "candidate_us",
            "tokens", "cost_usd", "wall_s", "gpu_s", "device", "kernel_sha", "strategy", "error_kind", "error")  # fmt: skip
@@ -65,12 +61,21 @@ def flat(body: Mapping[str, Any], place: str = "") -> Iterator[tuple[str, str]]:
 
 
 def summary(run: Run) -> dict[str, float]:
-    """Figures of the whole run that are known: the audit's, shares of what was asked, and geometric means over all asked, where a failure
-    counts as 1.0. Measured and modelled speedups stand apart; a run without a clock has no measured one."""
-    total = audit([run])["total"]
-    known = {key: total[key] for key in SUMMARY if total[key] is not None}
-    *_, last = [{}, *history(run)]
-    return known | {key: last[key] for key in ("solved_share", "compiled_share", *SPEEDUPS.values(), "gpu_s") if key in last}
+    """Figures of the whole run that are known: counts, tokens by kind, USD, shares of what was asked, and geometric means over all asked,
+    where a failure counts as 1.0. Measured and modelled speedups stand apart; a run without a clock has no measured one.
+
+    Where the tokens or the cost of a try are unknown, `tokens` or `usd` are missing, and `_at_least` and `_at_most` bound them.
+    """
+    *_, last = [{"solved_share": 0.0, "compiled_share": 0.0}, *history(run)]
+    solved = round(last["solved_share"] * len(run.asked))
+    counts = {
+        "asked": len(run.asked), "solved": solved, "attempts": len(run.attempts), "calls": len({call["call_id"] for call in run.calls}),
+        "passed": sum(attempt["verdict"] == "pass" for attempt in run.attempts), "tries": len(run.calls),
+    }  # fmt: skip
+    spent = tries.spent(run.calls)
+    per = {f"{key}_per_success": spent[key] / solved for key in ("tokens", "usd") if solved and key in spent}
+    kept = ("solved_share", "compiled_share", *SPEEDUPS.values(), "gpu_s")
+    return {**counts, **spent, **per, **{key: last[key] for key in kept if key in last}}
 
 
 def history(run: Run) -> Iterator[dict[str, float]]:
