@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from experiments.runs import Run
 
 BATCH = 100
 """What MLflow takes of parameters at once; of metrics ten times as many."""
+DATABASES = ("sqlite:", "postgresql", "mysql", "mssql")
 LONGEST = 6000
 """Characters of a parameter."""
 
@@ -25,12 +27,17 @@ def write(runs: Sequence[Run], out: Path, experiment: str = "kernelwright", uri:
     os.environ.setdefault("MLFLOW_ALLOW_FILE_STORE", "true")
     library = tracked.library("mlflow", "MLflow")
     store = uri or (out / "mlruns").resolve().as_uri()
+    database = store.startswith(DATABASES)
+    if database and not find_spec("sqlalchemy"):
+        raise UserError(f"uri={uri} needs SQLAlchemy and Alembic, which are not installed: pip install sqlalchemy alembic.")
+    # A database keeps no files, and MLflow would put them into the current folder.
+    place = (out / "artifacts").resolve().as_uri() if database else None
     try:
         client = library.MlflowClient(store)
         found = client.get_experiment_by_name(experiment)
-        number = found.experiment_id if found else client.create_experiment(experiment)
-    except (library.MlflowException, ImportError) as error:
-        raise UserError(f"MLflow takes no run at {store}: {str(error).splitlines()[0]}") from error
+        number = found.experiment_id if found else client.create_experiment(experiment, artifact_location=place)
+    except library.MlflowException as error:
+        raise UserError(f"MLflow takes no run at {store}: {str(error).strip().splitlines()[0]}") from error
     return [f"{store}: run {tell(library, client, number, run)} is {run.run_id}" for run in runs]
 
 

@@ -1,6 +1,7 @@
 """MLflow in a local store: what its own client reads back of a run."""
 
 import json
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,18 @@ def test_no_file_holds_a_key(told: tuple[Any, Any], tmp_path: Path) -> None:
 
 def test_a_run_of_which_nothing_is_recorded_is_told_too(tmp_path: Path) -> None:
     assert mlflow.write([stores.unanswered(tmp_path / "r")], tmp_path / "out")[0].endswith("is r")
+
+
+@pytest.mark.skipif(find_spec("sqlalchemy") is None, reason="a database needs SQLAlchemy and Alembic")
+def test_a_database_keeps_its_files_beside_it(tmp_path: Path) -> None:
+    mlflow.write([stores.run(tmp_path / "r")], tmp_path / "out", uri=f"sqlite:///{tmp_path}/runs.db")
+    assert next((tmp_path / "out" / "artifacts").rglob("gelu.py")).read_text() == stores.RIGHT
+
+
+@pytest.mark.skipif(find_spec("sqlalchemy") is not None, reason="SQLAlchemy is installed")
+def test_a_database_without_its_library_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="pip install sqlalchemy alembic"):
+        mlflow.write([stores.run(tmp_path / "r")], tmp_path / "out", uri=f"sqlite:///{tmp_path}/runs.db")
 
 
 def test_a_store_that_mlflow_does_not_know_is_one_sentence(tmp_path: Path) -> None:
