@@ -1,6 +1,7 @@
 """One small run with all that exports carry: texts, a try without usage, a helper's call, a failure, a task never answered."""
 
 import asyncio
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
@@ -26,15 +27,56 @@ STEP = "def sgd_step(param, grad):\n    return param\n"
 
 def run(path: Path) -> Run:
     """Of `quick/add` nothing was ever recorded: the run was stopped before."""
-    store = begun(path, tuple(TASKS))
-    asyncio.run(fill(store))
-    store.close()
-    return Run(path)
+    return filled(path, fill, tuple(TASKS))
 
 
 def unanswered(path: Path) -> Run:
     """A run of `quick/add` alone, killed before its first record."""
     begun(path, (ADD,)).close()
+    return Run(path)
+
+
+def tuned(path: Path) -> Run:
+    """A run whose only attempt was made by the tuner."""
+    return filled(path, lambda store: attempt(store, f"{GELU}@0", "tuner", 2, RIGHT, "pass", calls=[]))
+
+
+def unread(path: Path) -> Run:
+    """A run whose only reply held no code."""
+
+    async def fill(store: RunStore) -> None:
+        await call(store, f"{GELU}@0", "generator", 0, 1.0, "Write gelu.", "No.")
+        identity = Identity(f"{GELU}@0", "generator", 0)
+        await store.write_attempt(records.attempt(identity.trajectory, identity.attempt, verdict="no_code", error="no fenced block",
+                                                  compiled=False, correct=False, calls=[identity.key]))  # fmt: skip
+
+    return filled(path, fill)
+
+
+def talked(path: Path) -> Run:
+    """A run whose only call continues a talk with tools, and asks for one more."""
+    talk: Any = [
+        {"role": "system", "content": "You write kernels."}, {"role": "user", "content": "Write gelu."},
+        {"role": "assistant", "content": "", "tool_calls": [{"id": "t1", "name": "look", "arguments": {"at": "x"}}]},
+        {"role": "tool", "content": "seen", "tool_call_id": "t1"},
+    ]  # fmt: skip
+    reply = {
+        "text": "",
+        "tool_calls": [{"id": "t2", "name": "look", "arguments": "{broken"}],
+        "thinking": [{"type": "thinking", "thinking": "hm"}],
+    }
+
+    async def fill(store: RunStore) -> None:
+        texts: dict[str, Any] = {"prompt_sha": store.put_prompt(talk, []), "reply_sha": store.put_reply(reply)}
+        await store.write_call(records.call(f"{GELU}@0", usage=USAGE, **texts))
+
+    return filled(path, fill)
+
+
+def filled(path: Path, fill: Callable[[RunStore], Coroutine[Any, Any, None]], tasks: tuple[str, ...] = (GELU,)) -> Run:
+    store = begun(path, tasks)
+    asyncio.run(fill(store))
+    store.close()
     return Run(path)
 
 
@@ -83,8 +125,8 @@ async def attempt(store: RunStore, trajectory: str, role: str, round: int, sourc
     sha = store.put_kernel(source)
     await store.write_evaluation(Identity(trajectory, "evaluation", round), evaluation(sha, task, verdict))
     await store.write_attempt(records.attempt(trajectory, identity.attempt, task=task, category=category, suite=suite, role=role,
-                                              kernel_sha=sha, verdict=verdict, correct=verdict == "pass", calls=[identity.key],
-                                              tokens=150, cost_usd=COST, **changes))  # fmt: skip
+                                              kernel_sha=sha, verdict=verdict, correct=verdict == "pass", tokens=150, cost_usd=COST,
+                                              **{"calls": [identity.key], **changes}))  # fmt: skip
 
 
 def evaluation(sha: str, task: str, verdict: str) -> Evaluation:

@@ -119,6 +119,29 @@ def test_the_totals_are_those_of_the_books_with_subagents(run: Run) -> None:
         assert ("total_cost_usd" in final) == (least == most)
 
 
+def test_a_variant_of_the_tuner_is_a_step_without_a_model(tmp_path: Path) -> None:
+    tuned = dict(atif.documents(stores.tuned(tmp_path / "r")))[GELU]["steps"][-1]
+    assert tuned["llm_call_count"] == 0
+    assert "metrics" not in tuned
+    assert tuned["observation"]["results"][0]["source_call_id"] == tuned["tool_calls"][0]["tool_call_id"]
+
+
+def test_a_candidate_that_could_not_be_read_has_an_observation_but_no_tool_call(tmp_path: Path) -> None:
+    step = agents(dict(atif.documents(stores.unread(tmp_path / "r")))[GELU])[0]
+    assert "tool_calls" not in step
+    assert step["observation"]["results"][0]["content"] == "no_code: no fenced block"
+
+
+def test_earlier_turns_within_a_prompt_are_copies_with_their_tools_results(tmp_path: Path) -> None:
+    system, user, earlier, answer = dict(atif.documents(stores.talked(tmp_path / "r")))[GELU]["steps"]
+    assert [step["source"] for step in (system, user, earlier, answer)] == ["system", "user", "agent", "agent"]
+    assert earlier["is_copied_context"]
+    assert earlier["tool_calls"] == [{"tool_call_id": "t1", "function_name": "look", "arguments": {"at": "x"}}]
+    assert earlier["observation"]["results"] == [{"source_call_id": "t1", "content": "seen"}]
+    assert answer["reasoning_content"] == "hm"
+    assert answer["tool_calls"] == [{"tool_call_id": "t2", "function_name": "look", "arguments": {"text": "{broken"}}]
+
+
 def test_a_document_lies_under_the_run_and_its_task(run: Run, tmp_path: Path) -> None:
     assert atif.write([run], tmp_path / "out") == [f"{tmp_path / 'out'}: 2 trajectories in ATIF-v1.7, of 3 asked"]
     found = json.loads((tmp_path / "out" / "r" / f"{GELU}.json").read_text())
