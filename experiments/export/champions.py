@@ -35,7 +35,7 @@ def champions(runs: Sequence[Run]) -> list[Champion]:
     evaluations = {run.run_id: evidence(run, [a for r, a in best.values() if r is run]) for run in runs}
     order = dict.fromkeys(task for run in runs for task, _ in run.asked)
     return [
-        Champion(run, attempt, evaluations[run.run_id][attempt["trajectory"], attempt["attempt"]], source(run, attempt["kernel_sha"]))
+        Champion(run, attempt, evaluations[run.run_id][attempt["trajectory"], attempt["attempt"]], run.kernel(attempt["kernel_sha"]))
         for run, attempt in (best[task] for task in order if task in best)
     ]
 
@@ -51,7 +51,3 @@ def evidence(run: Run, attempts: Sequence[dict[str, Any]]) -> dict[tuple[str, st
     if missing:
         raise UserError(f"{run.path / 'evaluations.jsonl'} has no line on {'.'.join(min(missing))}: the run's files are not whole.")
     return found
-
-
-def source(run: Run, sha: str) -> str:
-    return (run.path / "kernels" / f"{sha}.py").read_bytes().decode("utf-8", "surrogatepass")

@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import logging
 import types
 import typing
 from collections.abc import Sequence
@@ -52,7 +53,7 @@ def binding(name: str, value: Any) -> str:
     if isinstance(value, types.ModuleType):
         package, _, last = value.__name__.rpartition(".")
         return f"import {value.__name__}" if name == value.__name__ else f"from {package} import {last}" + renamed(last, name)
-    if isinstance(value, torch.dtype | types.UnionType | bool | int | float | str) or value is None:
+    if isinstance(value, torch.dtype | types.UnionType | types.GenericAlias | bool | int | float | str) or value is None:
         return f"{name} = {value!r}"
     origin = getattr(value, "__module__", None)
     if origin and hasattr(value, "__name__") and not origin.startswith("benchmark"):
@@ -101,20 +102,30 @@ def schema(task: Task, calls: Sequence[Arguments]) -> Signature:
             return Signature(None, f"torch.library has no type for {parameter}", (), ())
         if annotation != parameter.annotation:
             fits.append(check(parameter.name, annotation))
-        narrowed.append(parameter.replace(annotation=numeric(annotation, [call[parameter.name] for call in calls])))
+        # By position, for torch takes no tensors by keyword alone.
+        values = [call[parameter.name] for call in calls]
+        narrowed.append(parameter.replace(annotation=numeric(annotation, values), kind=parameter.POSITIONAL_OR_KEYWORD))
     written = [clause.partition(" if ")[0] for clause in task.contract.mutates]
     try:
         text = infer(inspect.Signature(narrowed, return_annotation=signature.return_annotation), written)
-    except (ValueError, NotImplementedError):
+    except (ValueError, RuntimeError):
         return Signature(None, f"torch.library has no type for a result that is {signature.return_annotation}", (), ())
     return Signature(text, "", tuple(p.name for p in kept), tuple(fits))
+
+
+QUIET = logging.getLogger("torch._library.opaque_object")
+"""Torch warns of each type that it is asked about and does not know."""
 
 
 def infer(signature: inspect.Signature, written: Sequence[str]) -> str:
     def prototype() -> None: ...
 
     prototype.__signature__ = signature  # type: ignore[attr-defined]
-    return str(torch.library.infer_schema(prototype, mutates_args=written))
+    level, QUIET.level = QUIET.level, logging.ERROR
+    try:
+        return str(torch.library.infer_schema(prototype, mutates_args=written))
+    finally:
+        QUIET.level = level
 
 
 def numeric(annotation: Any, values: Sequence[Any]) -> Any:
@@ -132,13 +143,11 @@ def narrow(annotation: Any) -> Any:
     optional = type(None) in members
     plain = [member for member in members if member is not type(None)] or [annotation]
     for member in plain:
-        if typing.get_origin(member) is tuple:
-            continue  # Torch has no type for it, and logs that it was asked.
         member = member | None if optional else member
         parameter = inspect.Parameter("x", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=member)
         try:
             infer(inspect.Signature([parameter], return_annotation=torch.Tensor), ())
-        except (ValueError, NotImplementedError):
+        except (ValueError, RuntimeError):
             continue
         return member
     return None

@@ -157,9 +157,9 @@ class Op:
             return mapped(self.reference(**arguments), lambda r: torch.empty(r.shape, dtype=r.dtype, device=r.device))
 
         tags = [torch.Tag.nondeterministic_seeded] if self.row["random"] else []
-        operator = torch.library.custom_op(
-            f"{namespace}::{self.name}", run, mutates_args=self.row["mutates"], schema=self.row["schema"], tags=tags
-        )
+        written = [name for name in self.row["mutates"] if name in self.row["registered"]]
+        named = f"{namespace}::{self.name}"
+        operator = torch.library.custom_op(named, run, mutates_args=written, schema=self.row["schema"], tags=tags)
         operator.register_fake(fake)
 
 
