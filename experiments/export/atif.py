@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.digest import digest
+from agents.models.base import Identity
 from agents.roles import ROLES
 from benchmark.errors import UserError
 from experiments.export import tries
@@ -69,10 +70,15 @@ def put(folder: Path, name: str, body: Record) -> int:
 def documents(run: Run) -> Iterable[tuple[str, Record]]:
     calls = by_trajectory(run.calls, lambda call: str(call["identity"]["trajectory"]))
     attempts = by_trajectory(run.attempts, lambda attempt: str(attempt["trajectory"]))
-    judged = {(e["identity"]["trajectory"], e["attempt"]): e["evaluation"] for e in run.evaluations}
+    judged = {(identity.trajectory, identity.attempt): found for identity, found in evaluated(run)}
     ended = {t["trajectory"]: t for t in run.trajectories}
     for name in sorted({*calls, *attempts}):
         yield name, Document(run, name, calls.get(name, []), attempts.get(name, []), judged, ended.get(name)).body()
+
+
+def evaluated(run: Run) -> Iterable[tuple[Identity, Record]]:
+    for line in run.evaluations:
+        yield Identity(**line["identity"]), line["evaluation"]
 
 
 def by_trajectory(records: Sequence[Record], name: Any) -> dict[str, list[Record]]:
@@ -212,7 +218,7 @@ def called(group: Sequence[Record]) -> Record:
     last = group[-1]
     kept = ("call_id", "outcome", "parse", "error", "finish_reason", "sampling", "replayed", "tier", "usage_source")
     place = {key: last["identity"][key] for key in ("role", "round", "lineage", "sample")}
-    return place | filled(**{key: last[key] for key in kept}, failed_tries=[call["outcome"] for call in group[:-1]])
+    return place | filled(**{key: last.get(key) for key in kept}, failed_tries=[call["outcome"] for call in group[:-1]])
 
 
 def tool_call(call: Record) -> Record:

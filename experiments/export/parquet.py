@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from agents.models.base import Identity
 from experiments import records
 from experiments.export.columns import TABLES
 from experiments.keys import one_of
@@ -57,7 +58,7 @@ def attempts(run: Run) -> Iterable[Record]:
 
 def calls(run: Run) -> Iterable[Record]:
     for call in run.calls:
-        usage, sampling, source = call["usage"] or {}, call["sampling"], call["replayed"] or {}
+        usage, sampling, source = call["usage"] or {}, call["sampling"], call.get("replayed") or {}
         yield chosen("calls", call, call["identity"], usage, {
             "run": run.run_id, "temperature": sampling.get("temperature"), "max_tokens": sampling.get("max_tokens"),
             "sampling_seed": sampling.get("seed"), "tokens": sum(usage[kind] for kind in records.KINDS) if usage else None,
@@ -68,7 +69,8 @@ def calls(run: Run) -> Iterable[Record]:
 def judged(run: Run) -> Iterable[tuple[Record, Record]]:
     """The key of each evaluation, and the evaluation."""
     for line in run.evaluations:
-        yield {"run": run.run_id, "trajectory": line["identity"]["trajectory"], "attempt": line["attempt"]}, line["evaluation"]
+        identity = Identity(**line["identity"])
+        yield {"run": run.run_id, "trajectory": identity.trajectory, "attempt": identity.attempt}, line["evaluation"]
 
 
 def evaluations(run: Run) -> Iterable[Record]:
@@ -108,7 +110,7 @@ def cases(run: Run) -> Iterable[Record]:
 def sizes(run: Run) -> Iterable[Record]:
     for key, found in judged(run):
         for size in (found["timing"] or {"sizes": []})["sizes"]:
-            beside = {f"{name}_speedup": (size[name] or {}).get("speedup") for name in ("warm", "compile")}
+            beside = {f"{name}_speedup": (size.get(name) or {}).get("speedup") for name in ("warm", "compile")}
             yield chosen("sizes", size, key, interval(size, "ci"), beside)
 
 

@@ -79,6 +79,17 @@ def test_usage_that_is_unknown_is_null_beside_its_bound(out: Path) -> None:
     assert ask(out, query) == [(None, None, 900, "unknown")] * 2
 
 
+def test_lines_of_before_a_field_was_added_are_read(tmp_path: Path) -> None:
+    run = stores.run(tmp_path / "r")
+    for name, old in (("calls", ', "replayed": null'), ("evaluations", ', "warm": null')):
+        file = run.path / f"{name}.jsonl"
+        assert old in file.read_text()
+        file.write_text(file.read_text().replace(old, ""))
+    parquet.write([run], tmp_path / "out")
+    assert ask(tmp_path / "out", "SELECT replayed_from FROM {calls}") == [(None,)] * 5
+    assert ask(tmp_path / "out", "SELECT warm_speedup FROM {sizes}") == [(None,)]
+
+
 def test_texts_are_written_when_asked_for_only(tmp_path: Path) -> None:
     said = parquet.write([stores.unanswered(tmp_path / "r")], tmp_path / "out")
     assert not (tmp_path / "out" / "texts.parquet").exists()
