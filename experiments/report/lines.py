@@ -6,20 +6,25 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from benchmark.errors import UserError
+
 Record = dict[str, Any]
 
 
 class Lines:
-    """`of` tells a record's trajectory. A torn last line is left out."""
+    """`of` tells a record's trajectory. A torn last line is left out; `torn` has its bytes."""
 
     def __init__(self, path: Path, of: Callable[[Record], str]):
         self.path = path
         self.places: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+        self.torn = 0
         place = 0
         with path.open("rb") as file:
-            for line in file:
+            for number, line in enumerate(file, 1):
                 if line.endswith(b"\n"):
-                    self.places[of(json.loads(line))].append((place, len(line)))
+                    self.places[of(decoded(path, number, line))].append((place, len(line)))
+                else:
+                    self.torn = len(line)
                 place += len(line)
 
     def read(self, trajectory: str) -> list[Record]:
@@ -30,3 +35,10 @@ class Lines:
                 file.seek(place)
                 records.append(json.loads(file.read(length)))
         return records
+
+
+def decoded(path: Path, number: int, line: bytes) -> Record:
+    try:
+        return dict(json.loads(line))
+    except ValueError:
+        raise UserError(f"{path} line {number} is not a JSON record; something else has changed the file.") from None

@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import lru_cache
-from pathlib import Path
 
 from experiments.report.lines import Lines, Record
 from experiments.report.texts import Ref, Shelf
@@ -40,10 +39,10 @@ class Reader:
     def __init__(self, run: Run, shelf: Shelf):
         self.run = run
         self.shelf = shelf
-        self.attempts = lines(run.path, "attempts")
-        self.calls = lines(run.path, "calls")
-        self.evaluations = lines(run.path, "evaluations")
-        self.endings = lines(run.path, "trajectories")
+        self.attempts = lines(run, "attempts")
+        self.calls = lines(run, "calls")
+        self.evaluations = lines(run, "evaluations")
+        self.endings = lines(run, "trajectories")
         self.kernel = lru_cache(4096)(self.kernel_of)
         self.prompt = lru_cache(4096)(self.prompt_of)
         self.reply = lru_cache(4096)(self.reply_of)
@@ -107,8 +106,12 @@ class Reader:
         return None
 
 
-def lines(path: Path, name: str) -> Lines:
-    return Lines(path / f"{name}.jsonl", lambda record: record["identity"]["trajectory"] if "identity" in record else record["trajectory"])
+def lines(run: Run, name: str) -> Lines:
+    """A file of the run, which is told of a torn last line."""
+    found = Lines(run.path / f"{name}.jsonl", lambda record: str((record.get("identity") or record)["trajectory"]))
+    if found.torn:
+        run.torn[f"{name}.jsonl"] = found.torn
+    return found
 
 
 def said(message: Record) -> str:
