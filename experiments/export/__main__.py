@@ -59,6 +59,8 @@ def act(words: Sequence[str]) -> int:
         if key not in form.options:
             raise UserError(f"{key}= is no option of format={name}, which takes {', '.join(form.options) or 'none of its own'}.")
     runs, out = keys.runs(options, "experiments.export"), Path(options["out"])
+    if len({run.run_id for run in runs}) < len(runs):
+        raise UserError("Two of the runs have the same name, by which what is written tells them apart: rename one of their directories.")
     if out.exists():
         raise UserError(f"out={out} is there already: name a path that is not, or remove it.")
     lines = import_module(f"experiments.export.{form.module}").write(runs, out, **own)
