@@ -325,8 +325,10 @@ function tabs(label, parts) {
   async function choose(chosen) {
     tabs.last = parts[chosen][0];
     buttons.forEach((button, i) => { button.ariaSelected = String(i === chosen); button.tabIndex = i === chosen ? 0 : -1; });
+    const filled = [await parts[chosen][1]()].flat(Infinity).filter(Boolean);
+    if (buttons[chosen].ariaSelected !== "true") return;
+    panel.replaceChildren(...filled);
     panel.setAttribute("aria-labelledby", `tab-${chosen}`);
-    panel.replaceChildren(...[await parts[chosen][1]()].flat(9).filter(Boolean));
   }
   choose(Math.max(0, parts.findIndex(([name]) => name === tabs.last)));
   return el("div", { class: "texts" }, el("div", { class: "tabs", role: "tablist", "aria-label": label }, buttons), panel);
@@ -376,7 +378,7 @@ function heading(record) {
     el("p", { class: "lead" }, `${asked.category}, ${asked.method}, seed ${asked.seed}, run ${asked.run}`),
     el("dl", { class: "facts" }, [
       ["ended by", asked.end_reason || "not ended"],
-      ["speedup", speed || (typeof asked.modelled === "number" ? `${times(asked.modelled)} modelled` : "none")],
+      speed || typeof asked.modelled !== "number" ? ["speedup", speed || "none"] : ["modelled speedup", times(asked.modelled)],
       ["attempts", whole(record.attempts.length)],
       ["tokens", (asked.tokens_unknown ? ">=" : "") + whole(asked.tokens)],
       ["cost", (asked.usd_unknown ? ">=" : "") + usd(asked.usd)],

@@ -55,9 +55,9 @@ def test_a_trajectory_opens_at_its_champion_and_the_next_is_a_link_away(tab: Any
     tab.wait_for_selector("#trajectory .champion")
     assert tab.locator(".attempt[aria-current]").inner_text().startswith("pass")
     tab.get_by_role("link", name="Next").click()
-    tab.wait_for_function("document.querySelector('#trajectory h1').textContent === 'quick/gelu'")
+    tab.wait_for_selector("#trajectory h1:has-text('quick/gelu')")
     tab.go_back()
-    tab.wait_for_function("document.querySelector('#trajectory h1').textContent === 'quick/add'")
+    tab.wait_for_selector("#trajectory h1:has-text('quick/add')")
 
 
 def test_timing_and_resources_are_shown_with_their_numbers(tab: Any) -> None:

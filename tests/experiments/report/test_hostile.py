@@ -27,7 +27,7 @@ def test_kernels_replies_and_errors_stay_text(tab: Any, anchor: str) -> None:
     assert tabs.count() >= 2
     for number in range(tabs.count()):
         tabs.nth(number).click()
-        tab.wait_for_function("document.querySelector('#panel').childElementCount > 0")
+        tab.wait_for_selector(f"#panel[aria-labelledby=tab-{number}] > *")
         assert tab.locator("img").count() == 0
     assert stores.MARK in tab.locator("#trajectory").inner_text()
     assert tab.evaluate("window.harmed") is None

@@ -28,9 +28,9 @@ def opened(out: Path, **options: Any) -> Iterator[Any]:
 
 
 def visit(tab: Any, anchor: str) -> None:
-    """Goes to an anchor and waits until the page shows it."""
+    """Goes to an anchor and waits until the page shows it; by selector, for the page lets nobody evaluate strings."""
     tab.evaluate("hash => { location.hash = hash }", anchor)
-    tab.wait_for_function("hash => document.documentElement.dataset.ready === hash", arg=f"#{anchor}")
+    tab.wait_for_selector(f'html[data-ready="#{anchor}"]', state="attached")
 
 
 def shown(tab: Any) -> list[str]:
