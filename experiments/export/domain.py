@@ -31,7 +31,8 @@ def tested(task: Task, evaluation: dict[str, Any]) -> list[Arguments]:
     passed |= {size["case"] for size in (evaluation["timing"] or {"sizes": []})["sizes"]}
     large = {case.name for case in (*task.timing, *(c for c in task.cases if c.device_only))}
     cases = [case for case in (*task.cases, *task.timing) if case.name in passed]
-    return [filled(task, case.arguments(task.id, 0, "meta" if case.name in large else "cpu")) for case in cases]
+    # The inputs of a file that is not ours are drawn in a sandbox only.
+    return [filled(task, case.arguments(task.id, 0, "meta" if task.origin or case.name in large else "cpu")) for case in cases]
 
 
 def filled(task: Task, arguments: Arguments) -> Arguments:

@@ -9,18 +9,22 @@ import keyword
 import re
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from benchmark import contracts, suites
+from benchmark import contracts
 from benchmark.errors import UserError
+from benchmark.importers.own import EXAMPLES
+from benchmark.origin import Origin
 from benchmark.task import Task
 from experiments.export import champions, domain, references
 from experiments.export.champions import Champion
 from experiments.runs import Run
+from tools.tasks import Finder
 
 Row = dict[str, Any]
 FOLDERS = {"kernels": "Triton kernels, verbatim", "references": "References in torch", "ops": "Functions that dispatch"}
@@ -34,32 +38,40 @@ def write(runs: Sequence[Run], out: Path, name: str = "champions") -> list[str]:
     found = champions.champions(runs)
     if not found:
         raise UserError("No task of these runs has a champion: there is no kernel to export.")
-    rows, left, sources = [], [], {}
-    for champion in found:
-        try:
-            task = suites.find(champion.task) if ":" not in champion.task else unfit("it is in a file of the user's")
-            row = described(champion, task, named(champion, found))
-            sources[row["name"]] = (champion.source, references.module(task))
-            rows.append(row)
-        except references.Unfit as reason:
-            left.append(f"left out: {champion.task}, {reason}")
+    rows, left, parts = [], [], {}
+    with Finder() as finder:
+        for champion in found:
+            try:
+                task = asked(finder, champion)
+                row = described(champion, task, named(champion, found))
+                parts[row["name"]] = Parts(champion.source, references.module(task), task.origin)
+                rows.append(row)
+            except references.Unfit as reason:
+                left.append(f"left out: {champion.task}, {reason}")
     if not rows:
         raise UserError(f"No champion of these runs can be exported. {left[0]}.")
-    package(out, name, rows, sources)
+    package(out, name, rows, parts)
     unmeasured = sum(row["measured"] is None for row in rows)
     said = f"{out}: package {name} of {len(rows)} kernels" + (f", {unmeasured} of them without a measured speedup" if unmeasured else "")
     return [said, *left, f"pip install {out}; tests: pip install '{out}[test]', pytest {out}/tests"]
 
 
-def unfit(reason: str) -> Task:
-    raise references.Unfit(reason)
+def asked(finder: Finder, champion: Champion) -> Task:
+    """The champion's task, as it is now. Raises `Unfit`."""
+    try:
+        task = finder.find(champion.task, champion.run.config.get("task_args"))
+    except UserError as error:
+        raise references.Unfit(f"which is not found: {error}") from None
+    if task.origin and task.sha != champion.evaluation["task_sha"]:
+        raise references.Unfit("its file is another now than the one that was judged")
+    return task
 
 
 def named(champion: Champion, among: Sequence[Champion]) -> str:
-    """The last part of the task's id; with its suite where several suites have it."""
-    suite, _, name = champion.task.rpartition("/")
-    several = sum(other.task.rpartition("/")[2] == name for other in among) > 1
-    name = re.sub(r"\W", "_", f"{suite}_{name}" if several else name)
+    """The last part of the task's id; with what stands before where several tasks have it."""
+    *before, name = re.split("[/:]", champion.task)
+    several = sum(re.split("[/:]", other.task)[-1] == name for other in among) > 1
+    name = re.sub(r"\W", "_", "_".join([*before, name]) if several else name)
     return f"{name}_" if keyword.iskeyword(name) else name
 
 
@@ -75,7 +87,8 @@ def described(champion: Champion, task: Task, name: str) -> Row:
     registered = references.schema(task, calls)
     timing = evaluation["timing"]
     return {
-        "name": name, "entry": task.entry_name, "task": task.id, "task_sha": evaluation["task_sha"], "category": task.category,
+        "name": name, "entry": task.entry_name, "reference": task.reference.__name__, "own": own(task, name),
+        "task": task.id, "task_sha": evaluation["task_sha"], "category": task.category,
         "semantics": inspect.cleandoc(task.semantics), "signature": str(signature), "contract": contracts.clauses(task),
         "random": task.contract.random, "parameters": [parameter(p) for p in signature.parameters.values()],
         "schema": registered.schema, "not_registered": registered.why, "registered": list(registered.registered),
@@ -92,6 +105,15 @@ def described(champion: Champion, task: Task, name: str) -> Row:
     }  # fmt: skip
 
 
+def own(task: Task, name: str) -> Row | None:
+    """Where the package's tests have the user's file, below `tests/tasks`, and the options that it is read with."""
+    if task.origin is None:
+        return None
+    options = {key: value for key, value in task.origin.options.items() if key in ("tolerance", "sizes") and value is not None}
+    examples = {"inputs": f"{name}/{EXAMPLES}"} if EXAMPLES in task.origin.files else {}
+    return {"path": f"{name}/{task.origin.path}", "function": task.origin.entry, "args": {**options, **examples}}
+
+
 def parameter(found: inspect.Parameter) -> Row:
     default = {} if found.default is found.empty else {"default": repr(found.default)}
     return {"name": found.name, "keyword_only": found.kind is found.KEYWORD_ONLY, **default}
@@ -103,9 +125,17 @@ def sized(task: Task, size: Row) -> Row:
     return {**size, "inputs": domain.shapes(case.arguments(task.id, 0, "meta")) if case else ""}
 
 
-def package(out: Path, name: str, rows: Sequence[Row], sources: dict[str, tuple[str, str]]) -> None:
-    """`sources`: of kernel and reference, by name."""
-    ops = [{**row, **shown(row, sources[row["name"]][1])} for row in rows]
+@dataclass(frozen=True)
+class Parts:
+    """Texts of a kernel's modules, and of a user's own function its file."""
+
+    kernel: str
+    reference: str
+    origin: Origin | None
+
+
+def package(out: Path, name: str, rows: Sequence[Row], parts: dict[str, Parts]) -> None:
+    ops = [{**row, **shown(row)} for row in rows]
     common = {"name": name, "ops": ops, "unmeasured": [op["name"] for op in ops if op["measured"] is None]}
     put(out / "pyproject.toml", render("pyproject.toml", common))
     put(out / "README.md", render("README.md", common))
@@ -120,15 +150,19 @@ def package(out: Path, name: str, rows: Sequence[Row], sources: dict[str, tuple[
     ):
         put(out / name / folder / "__init__.py", f'"""{words}, one module for each task."""\n')
     for op in ops:
-        kernel, reference = sources[op["name"]]
-        put(out / name / "kernels" / f"{op['name']}.py", kernel)
-        put(out / name / "references" / f"{op['name']}.py", reference)
+        own = parts[op["name"]]
+        put(out / name / "kernels" / f"{op['name']}.py", own.kernel)
+        put(out / name / "references" / f"{op['name']}.py", own.reference)
         put(out / name / "ops" / f"{op['name']}.py", render("op.py", {"name": name, "op": op}))
-    for test in ("test_checks.py", "test_ops.py"):
+        for path, data in (own.origin.files if own.origin else {}).items():
+            target = out / "tests" / "tasks" / op["name"] / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(data)
+    for test in ("asked.py", "test_checks.py", "test_ops.py"):
         put(out / "tests" / test, render(test, common))
 
 
-def shown(row: Row, reference: str) -> Row:
+def shown(row: Row) -> Row:
     """What the templates show of a line beside itself."""
     measured = row["measured"]
     speedup = "none measured" if measured is None else "{:.2f}x ({:.2f} to {:.2f})".format(measured["speedup"], *measured["ci"])
@@ -137,7 +171,6 @@ def shown(row: Row, reference: str) -> Row:
         "speedup": speedup,
         "place": row["device"] if measured else "-",
         "condition": " and ".join([*writes, *row["fits"]]),
-        "reference": re.findall(r"^def (\w+)", reference, re.MULTILINE)[-1],
     }
 
 

@@ -3,6 +3,7 @@
 import ast
 import inspect
 import logging
+import re
 import types
 import typing
 from collections.abc import Sequence
@@ -13,6 +14,8 @@ import torch
 from torch.types import Number
 
 from benchmark import contracts
+from benchmark.importers.own import EXAMPLES
+from benchmark.origin import Origin
 from benchmark.task import Arguments, Task
 
 
@@ -23,7 +26,7 @@ class Unfit(Exception):
 def module(task: Task) -> str:
     """Source of a module that defines the task's reference under its own name, with torch alone. Raises `Unfit`."""
     if task.origin:
-        raise Unfit("its reference is a file of the user's, which runs in a sandbox only")
+        return own(task.origin)
     if task.reference.__code__.co_freevars:
         raise Unfit("its reference is made by another function")
     tree = ast.parse(task.text)
@@ -40,6 +43,15 @@ def module(task: Task) -> str:
     constants = sorted(lines - set(imports))
     head = f'"""The reference of {task.id}: what the operator computes, in torch."""'
     return "\n".join([head, "", *imports, *(["", *constants] if constants else []), "", "", task.text]) + "\n"
+
+
+def own(origin: Origin) -> str:
+    """The user's file, as it is."""
+    if origin.kind != "own":
+        raise Unfit("of files that are not ours functions named ./file.py:function alone can be exported")
+    if set(origin.files) > {origin.path, EXAMPLES}:
+        raise Unfit(f"{origin.named} imports files beside it")
+    return origin.files[origin.path].decode("utf-8")
 
 
 def local(tree: ast.AST) -> set[str]:
@@ -97,20 +109,40 @@ def schema(task: Task, calls: Sequence[Arguments]) -> Signature:
     fits = [unchanged(name, signature.parameters[name].default) for name in unused]
     narrowed = []
     for parameter in kept:
-        annotation = narrow(parameter.annotation)
+        values = [call[parameter.name] for call in calls]
+        annotation = narrow(given(values) if task.origin else parameter.annotation)
         if annotation is None:
             return Signature(None, f"torch.library has no type for {parameter}", (), ())
-        if annotation != parameter.annotation:
+        if task.origin or annotation != parameter.annotation:
             fits.append(check(parameter.name, annotation))
         # By position, for torch takes no tensors by keyword alone.
-        values = [call[parameter.name] for call in calls]
         narrowed.append(parameter.replace(annotation=numeric(annotation, values), kind=parameter.POSITIONAL_OR_KEYWORD))
+    result = returned(task.origin) if task.origin else signature.return_annotation
     written = [clause.partition(" if ")[0] for clause in task.contract.mutates]
     try:
-        text = infer(inspect.Signature(narrowed, return_annotation=signature.return_annotation), written)
+        text = infer(inspect.Signature(narrowed, return_annotation=result), written)
     except (ValueError, RuntimeError):
-        return Signature(None, f"torch.library has no type for a result that is {signature.return_annotation}", (), ())
+        return Signature(None, f"torch.library has no type for a result that is {result}", (), ())
     return Signature(text, "", tuple(p.name for p in kept), tuple(fits))
+
+
+def given(values: Sequence[Any]) -> Any:
+    """The type of an argument whose annotation is not known, from all that was tried; None where it has several."""
+    kinds = {torch.Tensor if isinstance(value, torch.Tensor) else type(value) for value in values}
+    if list in kinds and {type(item) for value in values if isinstance(value, list) for item in value} == {int}:
+        kinds = kinds - {list} | {list[int]}
+    known = kinds - {type(None)} - ({int} if float in kinds else set())
+    found = known.pop() if len(known) == 1 else None
+    return found | None if found is not None and type(None) in kinds else found
+
+
+def returned(origin: Origin) -> Any:
+    """What the user's function says that it returns: a tensor, or a tuple of so many; else the annotation's text."""
+    functions = [node for node in ast.parse(origin.text).body if isinstance(node, ast.FunctionDef) and node.name == origin.entry]
+    text = ast.unparse(functions[-1].returns).replace("torch.", "") if functions and functions[-1].returns else "not annotated"
+    many = len(re.findall("Tensor", text))
+    tensors = {"Tensor": torch.Tensor, f"tuple[{', '.join(['Tensor'] * many)}]": tuple[(torch.Tensor,) * many]}  # type: ignore[misc]
+    return tensors.get(text, text)
 
 
 QUIET = logging.getLogger("torch._library.opaque_object")

@@ -9,12 +9,12 @@ from types import ModuleType
 from typing import Any
 
 from agents.models.base import Identity
-from benchmark import suites
 from experiments.export import kernels
 from experiments.runs import Run
 from experiments.store import RunStore
 from tests.experiments import records
 from tools.evaluation import CaseResult, Evaluation, TimedSize, Timing
+from tools.tasks import find
 
 GELU = (Path(kernels.__file__).parents[2] / "benchmark" / "kernels" / "kernelbench_x" / "gelu.py").read_text(encoding="utf-8")
 
@@ -38,7 +38,7 @@ async def fill(store: RunStore, sources: Mapping[str, str], speedup: float | Non
 
 
 def evaluation(task_id: str, sha: str, speedup: float | None) -> Evaluation:
-    task = suites.find(task_id)
+    task = find(task_id)
     timing = None
     if speedup is not None:
         sizes = [TimedSize(case.name, 10.0 * speedup, 10.0, speedup, [speedup, speedup]) for case in task.timing]

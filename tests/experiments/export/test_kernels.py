@@ -79,6 +79,41 @@ def test_a_task_that_cannot_be_exported_is_left_out_and_said(tmp_path: Path) -> 
     assert list(table(tmp_path / "out")) == ["gelu"]
 
 
+OWN = '''
+import torch
+from torch import Tensor
+
+def doubled(x, scale=2.0, bias=None) -> Tensor:
+    """x * scale + bias."""
+    return x * scale if bias is None else x * scale + bias
+
+def inputs():
+    return [{"x": torch.randn(3, 5)}, {"x": torch.randn(4, 6), "scale": 3, "bias": torch.randn(6)}]
+'''
+
+
+@pytest.mark.slow
+def test_a_function_of_the_user_s_is_exported_with_its_file(tmp_path: Path) -> None:
+    (tmp_path / "ops.py").write_text(OWN)
+    run = packages.run(tmp_path / "r", {f"{tmp_path}/ops.py:doubled": "def doubled(x, scale=2.0, bias=None):\n    return x\n"})
+    kernels.write([run], tmp_path / "out", "owned")
+    row = table(tmp_path / "out", "owned")["doubled"]
+    assert row["schema"] == "(Tensor x, Scalar scale=2.0, Tensor? bias=None) -> Tensor"
+    assert (tmp_path / "out/tests/tasks" / row["own"]["path"]).read_text() == OWN
+    package = packages.imported(tmp_path / "out", "owned")
+    assert torch.ops.owned.doubled(torch.ones(2, 2), 3).unique().tolist() == [3.0]
+    assert package.doubled(torch.ones(2, 2), bias=torch.ones(2)).unique().tolist() == [3.0]
+
+
+@pytest.mark.slow
+def test_a_file_that_has_changed_since_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "ops.py").write_text(OWN)
+    run = packages.run(tmp_path / "r", {f"{tmp_path}/ops.py:doubled": "x = 1\n", "quick/gelu": GELU})
+    (tmp_path / "ops.py").write_text(OWN.replace("2.0", "4.0"))
+    said = kernels.write([run], tmp_path / "out", "changed")
+    assert said[1] == f"left out: {tmp_path}/ops.py:doubled, its file is another now than the one that was judged"
+
+
 @pytest.mark.parametrize("name", ["torch", "json", "class", "a-b", "Champions", "experiments"])
 def test_a_name_that_would_hide_a_package_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(UserError, match="cannot be the name"):
