@@ -26,6 +26,14 @@ def one_of(key: str, value: str, choices: Collection[str]) -> str:
     return value
 
 
+def whole(options: Mapping[str, str], key: str, default: int) -> int:
+    """A number from 0 on."""
+    text = options.get(key, str(default))
+    if not (text.isascii() and text.isdigit()):
+        raise UserError(f"{key}={text} must be a whole number from 0 on.")
+    return int(text)
+
+
 def listed(text: str) -> list[Path]:
     """The paths in `a` or `[a,b]`."""
     return [Path(part.strip()) for part in text.strip("[]").split(",") if part.strip()]
