@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from agents.models.base import Identity
 from benchmark.errors import UserError
 from experiments.records import champion, standing
 from experiments.runs import Run
+from tools.evaluation import Evaluation
 
 
 @dataclass(frozen=True)
@@ -44,9 +46,10 @@ def evidence(run: Run, attempts: Sequence[dict[str, Any]]) -> dict[tuple[str, st
     """The last evaluation of each attempt."""
     wanted, found = {(a["trajectory"], a["attempt"]) for a in attempts}, {}
     for record in run.load("evaluations").records:
-        key = (record["identity"]["trajectory"], record["attempt"])
+        identity = Identity(**record["identity"])
+        key = (identity.trajectory, identity.attempt)
         if key in wanted:
-            found[key] = record["evaluation"]
+            found[key] = Evaluation.from_dict(record["evaluation"]).to_dict()
     missing = wanted - found.keys()
     if missing:
         raise UserError(f"{run.path / 'evaluations.jsonl'} has no line on {'.'.join(min(missing))}: the run's files are not whole.")

@@ -53,7 +53,12 @@ def write(runs: Sequence[Run], out: Path, name: str = "champions") -> list[str]:
     package(out, name, rows, parts)
     unmeasured = sum(row["measured"] is None for row in rows)
     said = f"{out}: package {name} of {len(rows)} kernels" + (f", {unmeasured} of them without a measured speedup" if unmeasured else "")
-    return [said, *left, f"pip install {out}; tests: pip install '{out}[test]', pytest {out}/tests"]
+    changed = [
+        f"changed since: {row['task']} was judged as {row['task_sha']} and is {row['task_sha_now']} now, by which domain and checks go"
+        for row in rows
+        if row["task_sha"] != row["task_sha_now"]
+    ]
+    return [said, *left, *changed, f"pip install {out}; tests: pip install '{out}[test]', pytest {out}/tests"]
 
 
 def asked(finder: Finder, champion: Champion) -> Task:
@@ -88,7 +93,7 @@ def described(champion: Champion, task: Task, name: str) -> Row:
     timing = evaluation["timing"]
     return {
         "name": name, "entry": task.entry_name, "reference": task.reference.__name__, "own": own(task, name),
-        "task": task.id, "task_sha": evaluation["task_sha"], "category": task.category,
+        "task": task.id, "task_sha": evaluation["task_sha"], "task_sha_now": task.sha, "category": task.category,
         "semantics": inspect.cleandoc(task.semantics), "signature": str(signature), "contract": contracts.clauses(task),
         "random": task.contract.random, "parameters": [parameter(p) for p in signature.parameters.values()],
         "schema": registered.schema, "not_registered": registered.why, "registered": list(registered.registered),
@@ -136,7 +141,9 @@ class Parts:
 
 def package(out: Path, name: str, rows: Sequence[Row], parts: dict[str, Parts]) -> None:
     ops = [{**row, **shown(row)} for row in rows]
-    common = {"name": name, "ops": ops, "unmeasured": [op["name"] for op in ops if op["measured"] is None]}
+    unmeasured = [op["name"] for op in ops if op["measured"] is None]
+    slower = [op["name"] for op in ops if op["measured"] and op["measured"]["speedup"] < 1]
+    common = {"name": name, "ops": ops, "unmeasured": unmeasured, "slower": slower}
     put(out / "pyproject.toml", render("pyproject.toml", common))
     put(out / "README.md", render("README.md", common))
     put(out / name / "__init__.py", render("init.py", common))

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -49,6 +50,11 @@ def test_measured_speedups_stand_with_interval_device_and_inputs_of_each_size(tm
     assert "| input float32[4096] | 20.00 | 10.00 | 2.00 (2.00 to 2.00) |" in readme
 
 
+def test_a_champion_that_is_slower_than_torch_is_said_to_be(tmp_path: Path) -> None:
+    kernels.write([packages.run(tmp_path / "r", {"quick/gelu": GELU}, speedup=0.9)], tmp_path / "out")
+    assert "**Slower than torch**, as measured: gelu." in (tmp_path / "out/README.md").read_text()
+
+
 def test_a_simulated_run_has_no_speedup_and_says_so(tmp_path: Path) -> None:
     said = kernels.write([packages.run(tmp_path / "r", {"quick/gelu": GELU})], tmp_path / "out")
     row = table(tmp_path / "out")["gelu"]
@@ -90,6 +96,14 @@ def doubled(x, scale=2.0, bias=None) -> Tensor:
 def inputs():
     return [{"x": torch.randn(3, 5)}, {"x": torch.randn(4, 6), "scale": 3, "bias": torch.randn(6)}]
 '''
+
+
+def test_a_task_that_has_changed_since_it_was_judged_is_said(tmp_path: Path) -> None:
+    run = packages.run(tmp_path / "r", {"quick/gelu": GELU})
+    records = run.path / "evaluations.jsonl"
+    records.write_text(re.sub(r'"task_sha": "\w+"', '"task_sha": "0123"', records.read_text()))
+    said = kernels.write([run], tmp_path / "out")
+    assert said[1].startswith("changed since: quick/gelu was judged as 0123 and is ")
 
 
 @pytest.mark.slow
