@@ -39,12 +39,20 @@ def listed(text: str) -> list[Path]:
     return [Path(part.strip()) for part in text.strip("[]").split(",") if part.strip()]
 
 
+def matched(path: Path) -> list[Path]:
+    """The run directories that a path with `*` stands for, by name; any other path is itself."""
+    if "*" not in str(path):
+        return [path]
+    root = Path(path.anchor or ".")
+    return sorted(found.parent for found in root.glob(str(path.relative_to(path.anchor) / "config.yaml")))
+
+
 def runs(options: Mapping[str, str], command: str) -> list[Run]:
     """The runs named by `run=` or by `runs=`, of which there must be one."""
     if ("run" in options) == ("runs" in options):
         raise UserError(f"Name the run: python -m {command} run=runs/<run_id>, or several: runs=[runs/<a>,runs/<b>].")
     text = options.get("runs", options.get("run", ""))
-    paths = listed(text)
+    paths = [path for part in listed(text) for path in matched(part)]
     if not paths or len({path.resolve() for path in paths}) < len(paths):
         raise UserError(f"runs={text} must name different run directories.")
     return [Run(path) for path in paths]
