@@ -18,11 +18,13 @@ from typing import Any
 import polars as pl
 from statsmodels.stats.proportion import proportion_confint  # type: ignore[import-untyped]
 
+from agents import prices
 from benchmark.console import show
 from experiments import conditions, keys, records, tables
 from experiments.report.figures import Figure
 from experiments.runs import Run
-from experiments.totals import audit
+from experiments.spend import tries
+from experiments.totals import line, outcomes
 
 COLUMNS: dict[str, Any] = {
     "board": pl.String, "rank": pl.Int64, "method": pl.String, "model": pl.String, "solved": pl.Int64, "asked": pl.Int64,
@@ -54,7 +56,7 @@ class Entry:
 
     def row(self) -> dict[str, Any]:
         """Denominator of every share: trajectories asked, one for each task and seed. A failure's speedup is 1.0 in geomean_all."""
-        total = audit(self.runs)["total"]
+        total = self.total()
         low, high = proportion_confint(total["solved"], total["asked"], method="wilson")
         champions = [best for run in self.runs for best in champions_of(run)]
         return {
@@ -65,6 +67,12 @@ class Entry:
             "open": total["asked"] - sum(len(run.trajectories) for run in self.runs),
             **(dict.fromkeys(MEASURED) if self.simulated else self.speeds(champions, total["asked"])), **self.told(),
         }  # fmt: skip
+
+    def total(self) -> dict[str, Any]:
+        """As in the audit's line of all."""
+        named = [(run, run.run_id, f"{run.run_id}:") for run in self.runs]
+        spent = [t for run, name, prefix in named for t in tries(run, prices.stored(run.prices), name, prefix)]
+        return line(spent, [], [o for run, name, prefix in named for o in outcomes(run, name, prefix)])
 
     def speeds(self, champions: Sequence[dict[str, Any]], asked: int) -> dict[str, Any]:
         """fast_1 of KernelBench, section 3: correct and faster than eager, of all asked; null where a champion was not measured."""

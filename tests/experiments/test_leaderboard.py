@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from experiments.leaderboard import MEASURED, act, entries, figures
+from experiments.totals import audit
 from tests.experiments.compared import FAILED, run
 
 TASKS = {"quick/a": 2.0, "quick/b": 0.5, "quick/c": 4.0, "quick/d": FAILED}
@@ -22,6 +23,15 @@ def test_spending_of_failures_is_charged_to_the_solved(tmp_path: Path) -> None:
     (row,) = figures([run(tmp_path / "a", TASKS)])[0].table.to_dicts()
     assert row["tokens_per_solved"] == pytest.approx(4 * 12 / 3)
     assert row["gpu_hours"] == pytest.approx(4 * 36 / 3600)
+
+
+def test_what_was_spent_is_the_audits(tmp_path: Path) -> None:
+    runs = [run(tmp_path / "a", TASKS, seed=0), run(tmp_path / "b", TASKS, seed=1)]
+    (row,) = figures(runs)[0].table.to_dicts()
+    total = audit(runs)["total"]
+    keys = ("tokens", "tokens_at_least", "usd", "usd_at_least")
+    told = [row[key] for key in ("tokens_per_solved", "tokens_at_least", "usd_per_solved", "usd_at_least")]
+    assert told == [total[f"{key}_per_success"] for key in keys]
 
 
 def test_the_interval_is_wilsons(tmp_path: Path) -> None:
