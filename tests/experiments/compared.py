@@ -11,6 +11,8 @@ from experiments.runs import Run
 from experiments.store import RunStore
 from tests.experiments import records
 
+RATES = {"input": 25_000, "output": 15_000}
+"""USD for a million tokens: the call of `records` costs what it says."""
 FAILED = 0.0
 """A task that was tried and not solved."""
 
@@ -26,7 +28,9 @@ def run(
         "device": {"platform": "cuda", "name": "GPU", "count": 1, "simulated": simulated}, "python": "3.11",
         "packages": {"torch": "2.11.0", "triton": "3.6.0"}, "revision": "0123456789abcdef", **environment,
     }  # fmt: skip
-    store = RunStore.create(path, f"seed: {seed}\n{config}", known, Prices.load({}).to_dict())
+    table = Prices.load({model: RATES})
+    table.row(model)
+    store = RunStore.create(path, f"seed: {seed}\n{config}", known, table.to_dict())
     asyncio.run(fill(store, outcomes, scaffold, model, seed))
     store.close()
     return Run(path)
