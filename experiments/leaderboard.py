@@ -20,6 +20,7 @@ from statsmodels.stats.proportion import proportion_confint  # type: ignore[impo
 
 from agents import prices
 from benchmark.console import show
+from benchmark.errors import UserError
 from experiments import conditions, keys, records, tables
 from experiments.report.figures import Figure
 from experiments.runs import Run
@@ -155,12 +156,26 @@ MEASURED_CAPTION = (
 SIMULATED_CAPTION = f"Ranked by share. {SPENDING}"
 
 
+def begun(runs: Sequence[Run]) -> tuple[list[Run], list[str]]:
+    """The runs that can be read, and a sentence for each other one: a run that was killed before it began asked nothing."""
+    found, left_out = [], []
+    for run in runs:
+        try:
+            _ = run.environment
+            found.append(run)
+        except UserError as error:
+            left_out.append(f"left out: {error}")
+    if not found:
+        raise UserError(" ".join(left_out))
+    return found, left_out
+
+
 def act(words: Sequence[str]) -> int:
     chosen = keys.chosen(words, ("run", "runs", "format"))
     write = tables.FORMATS[keys.one_of("format", chosen.get("format", "md"), tables.FORMATS)]
-    runs = keys.runs(chosen, "experiments.leaderboard")
-    notes = [f"{run.run_id}: {note}" for run in runs for note in run.notes()]
-    show(write(figures(runs), notes).rstrip("\n"))
+    runs, left_out = begun(keys.runs(chosen, "experiments.leaderboard"))
+    boards = figures(runs)
+    show(write(boards, [*left_out, *(f"{run.run_id}: {note}" for run in runs for note in run.notes())]).rstrip("\n"))
     return 0
 
 

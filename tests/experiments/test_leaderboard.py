@@ -91,3 +91,13 @@ def test_a_star_stands_for_the_run_directories(tmp_path: Path, capsys: pytest.Ca
     (tmp_path / "report.html").write_text("")
     assert act([f"runs={tmp_path}/*", "format=json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["figures"]["measured"]["rows"]) == 2
+
+
+def test_a_run_that_never_began_is_left_out_and_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(tmp_path / "a", TASKS)
+    (run(tmp_path / "b", TASKS).path / "environment.json").unlink()
+    assert act([f"runs={tmp_path}/*", "format=json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [row["runs"] for row in told["figures"]["measured"]["rows"]] == [["a"]]
+    assert "left out" in told["notes"][0]
+    assert f"{tmp_path / 'b'}" in told["notes"][0]
