@@ -5,7 +5,8 @@
   seed=0                   of the bootstrap
 
 Reads their corpus of trajectories and their golden timings: transitions, rescued against persistent speedups, same-task deltas and their
-noise, which machine timed the corpus, copied golden timings, and the paper's numbers beside these. Nothing that is read is changed.
+noise, whose golden totals the speedups divide, copied golden timings, and the paper's numbers beside these. Nothing that is read is
+changed.
 """
 
 import sys

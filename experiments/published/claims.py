@@ -1,6 +1,7 @@
 """The paper's numbers beside ours: what agrees, what does not, and why.
 
-arXiv 2605.04956, abstract and section 4 (GEAK by round: figure 3). Rates there are of the official tasks, so records of those count here.
+arXiv 2605.04956: means and deviance from its abstract, rates by round from its figure 3 as others quote it. Rates there are of the official
+tasks, so records of those count here.
 """
 
 from collections.abc import Iterator

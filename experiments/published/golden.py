@@ -1,4 +1,4 @@
-"""Figures of the golden timings: which machine the corpus was timed on, copied directories, rows that time the launch."""
+"""Figures of the golden timings: whose golden totals the corpus's speedups divide, copied directories, rows that time the launch."""
 
 from itertools import combinations
 
@@ -16,7 +16,10 @@ def figures(checkout: Checkout) -> list[Figure]:
 
 
 def machines(checkout: Checkout) -> Figure:
-    """speedup x candidate's milliseconds is the golden total that was divided: it must lie within the rounding of both."""
+    """speedup x candidate's milliseconds is the golden total that was divided: it must lie within the rounding of both.
+
+    Which machine the candidate ran on does not follow from it.
+    """
     totals = checkout.golden.group_by("machine", "name").agg(total=pl.col("ms").sum())
     low, high = ((pl.col("speedup") + half) * (pl.col("ms") + half) for half in (-HALF, HALF))
     table = (
@@ -34,7 +37,7 @@ def machines(checkout: Checkout) -> Figure:
         "Timed states of the corpus whose task has golden timings: where speedup x milliseconds is the machine's golden total, "
         "within the rounding to four decimals. median_difference: of |log(product / total)|."
     )
-    return Figure("golden-machine", "Which machine timed the corpus", caption, table)
+    return Figure("golden-machine", "Whose golden totals the speedups divide", caption, table)
 
 
 def copies(checkout: Checkout) -> Figure:

@@ -60,7 +60,7 @@ def test_a_changed_code_counts_as_beyond_noise_above_the_identical_ones(theirs: 
     assert (found["identical"], found["changed"], found["changed_above_max"]) == (1, 1, 1)
 
 
-def test_the_machine_is_the_one_whose_totals_the_speedups_divide(theirs: Checkout) -> None:
+def test_the_golden_is_of_the_machine_whose_totals_the_speedups_divide(theirs: Checkout) -> None:
     agrees = {row["machine"]: (row["agrees"], row["count"]) for row in golden.machines(theirs).table.to_dicts()}
     assert agrees == {"one": (5, 5), "copy": (5, 5), "other": (0, 5)}
 
