@@ -53,7 +53,9 @@ def runs(options: Mapping[str, str], command: str) -> list[Run]:
         raise UserError(f"Name the run: python -m {command} run=runs/<run_id>, or several: runs=[runs/<a>,runs/<b>].")
     text = options.get("runs", options.get("run", ""))
     paths = [path for part in listed(text) for path in matched(part)]
-    if not paths or len({path.resolve() for path in paths}) < len(paths):
+    if not paths:
+        raise UserError(f"{text!r} names no run directory. Runs lie in runs/<run_id>, each with a config.yaml.")
+    if len({path.resolve() for path in paths}) < len(paths):
         raise UserError(f"runs={text} must name different run directories.")
     return [Run(path) for path in paths]
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmark.errors import UserError
 from experiments.leaderboard import MEASURED, act, entries, figures
 from experiments.totals import audit
 from tests.experiments.compared import FAILED, run
@@ -101,3 +102,8 @@ def test_a_run_that_never_began_is_left_out_and_said(tmp_path: Path, capsys: pyt
     assert [row["runs"] for row in told["figures"]["measured"]["rows"]] == [["a"]]
     assert "left out" in told["notes"][0]
     assert f"{tmp_path / 'b'}" in told["notes"][0]
+
+
+def test_a_star_that_matches_no_run_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="names no run directory"):
+        act([f"runs={tmp_path}/*"])
