@@ -105,6 +105,8 @@ class Caller:
         recorded = self.recorder.recorded_call(request.identity)
         if recorded is not None:
             return self._replay(recorded)
+        asked = request.identity
+        self.recorder.event("ask", trajectory=asked.trajectory, role=asked.role, round=asked.round)
         question = Question(request, self.recorder.put_prompt(list(request.messages), list(request.tools)), parse)
         if self.lot is not None:
             await self.recorder.saved()  # The journal of batches names it before any line of ours.

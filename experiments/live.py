@@ -101,7 +101,9 @@ def doing(name: str, fields: dict[str, Any]) -> str:
     """What a trajectory does after an event, as far as events tell."""
     if name == "call":
         return f"{fields['role']}: {'answered' if fields['outcome'] == 'ok' else fields['outcome']}"
-    return {"evaluation": "judged", "attempt": "judged", "champion": "new best"}.get(name, "")
+    if name == "ask":
+        return f"{fields['role']}: asked"
+    return {"judge": "being judged", "evaluation": "judged", "attempt": "judged", "champion": "new best"}.get(name, "")
 
 
 class Screen(Console):

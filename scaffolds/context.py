@@ -207,6 +207,7 @@ class Context:
     async def execute(self, kernel: str) -> Evaluation:
         hold = await self.ledger.reserve_evaluation(self.trajectory, self.settings.timing_s if self.measured else 0.0)
         try:
+            self.recorder.event("judge", trajectory=self.trajectory)
             evaluation = await self.executor.evaluate(self.recorder.kernel(kernel), self.task, self.settings)
         except BaseException:
             self.ledger.release(hold)

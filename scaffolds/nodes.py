@@ -37,8 +37,11 @@ def roofline_share(digest: Mapping[str, Any]) -> float | None:
 def within_budget(node: Node) -> Node:
     """The node, with a used-up budget as the reason to stop: raised, it would cancel the siblings of its superstep."""
 
+    name = getattr(node, "func", node).__name__
+
     @wraps(node)
     async def guarded(state: Any, runtime: "Runtime[Context]") -> Update:
+        runtime.context.recorder.event("node", trajectory=runtime.context.trajectory, node=name)
         try:
             return await node(state, runtime)
         except BudgetExhausted as exhausted:

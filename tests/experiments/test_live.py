@@ -57,3 +57,12 @@ def test_a_failed_try_is_told_at_once() -> None:
     shown.take("call", {"key": KEY, **call_event(failed)})
     assert out.getvalue() == "quick/add@0 generator try 2: 429: slow down\n"
     assert "unknown tokens" in shown.progress.summary()
+
+
+def test_a_row_tells_who_is_asked_and_that_a_candidate_is_being_judged() -> None:
+    progress = Progress(asked=1)
+    progress.take("trajectory_start", {"key": KEY, "trajectory": KEY, "task": "quick/add"})
+    progress.take("ask", {"key": KEY, "role": "planner", "round": 2})
+    assert (progress.rows[KEY].doing, progress.rows[KEY].round) == ("planner: asked", 2)
+    progress.take("judge", {"key": KEY})
+    assert progress.rows[KEY].doing == "being judged"

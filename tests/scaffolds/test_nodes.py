@@ -3,7 +3,10 @@
 import pytest
 
 from agents import feedback
+from scaffolds import trajectory
 from scaffolds.nodes import roofline_share
+from scaffolds.oneshot import Config
+from tests.scaffolds.scripted import context, fenced
 from tools.evaluation import Evaluation, TimedSize, Timing
 
 
@@ -28,3 +31,11 @@ def test_a_profile_goes_before_the_floor() -> None:
 def test_where_nothing_was_measured_there_is_no_share() -> None:
     assert roofline_share(feedback.digest(measured(None))) is None
     assert roofline_share(feedback.digest(Evaluation("", "", verdict="pass"))) is None
+
+
+async def test_the_log_tells_which_node_a_trajectory_is_in_and_who_is_asked() -> None:
+    ctx = context(lambda request: fenced("1.5"))
+    await trajectory.run("oneshot", Config(samples=1), ctx)
+    events = [(name, fields.get("node") or fields.get("role")) for name, fields in ctx.recorder.events]  # type: ignore[attr-defined]
+    told = [event for event in events if event[0] in ("node", "ask", "judge")]
+    assert told[:3] == [("node", "generate"), ("ask", "generator"), ("judge", None)]
