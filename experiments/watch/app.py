@@ -18,6 +18,8 @@ from experiments.watch.order import ORDERS, matching, ordered
 from experiments.watch.tail import Batch, Reader
 from experiments.watch.words import COLUMNS, NUMBERS, cells, heading, told
 
+MANY = 50
+"""Rows that are changed one by one at most; beyond it the table is filled anew, which takes less."""
 PAUSE_S = 0.5
 """Between two looks at the files."""
 STYLES = {"running": "bold", "solved": "bold", "error": "bold underline", "asked": "dim"}
@@ -78,6 +80,7 @@ class RunScreen(Screen[None]):
         self.words = ""
         self.shown: list[str] = []
         self.written: dict[str, list[str]] = {}
+        self.widths: dict[str, int] = {}
 
     def compose(self) -> ComposeResult:
         yield Static(id="head")
@@ -95,7 +98,6 @@ class RunScreen(Screen[None]):
         for name in COLUMNS:
             self.table.add_column(name, key=name)
         self.table.focus()
-        self.draw(everything=True)
 
     def draw(self, everything: bool = False) -> None:
         """What has changed since the last time; all rows anew where their choice or order did."""
@@ -105,7 +107,7 @@ class RunScreen(Screen[None]):
         rows = ordered([row for row in self.board.rows.values() if matching(row, self.words)], ORDERS[self.order], self.reverse)
         names = [row.name for row in rows]
         self.tell(len(names))
-        if everything or names != self.shown:
+        if everything or names != self.shown or len(self.board.changed) > MANY:
             self.fill(rows, now)
         else:
             self.renew(rows, now)
@@ -125,6 +127,7 @@ class RunScreen(Screen[None]):
             self.written[row.name] = cells(self.board, row, now)
             table.add_row(*self.styled(row, self.written[row.name]), key=row.name)
         self.shown = [row.name for row in rows]
+        self.widths = {name: max((len(row[number]) for row in self.written.values()), default=0) for number, name in enumerate(COLUMNS)}
         if at in self.written:
             table.move_cursor(row=self.shown.index(at), animate=False)
 
@@ -134,7 +137,9 @@ class RunScreen(Screen[None]):
                 fresh = cells(self.board, row, now)
                 for name, old, new, text in zip(COLUMNS, self.written[row.name], fresh, self.styled(row, fresh), strict=True):
                     if new != old:
-                        self.table.update_cell(row.name, name, text, update_width=True)
+                        wider = len(new) > self.widths[name]  # To measure a column takes all its rows.
+                        self.widths[name] = max(self.widths[name], len(new))
+                        self.table.update_cell(row.name, name, text, update_width=wider)
                 self.written[row.name] = fresh
 
     def styled(self, row: Row, values: list[str]) -> list[Text]:

@@ -98,7 +98,7 @@ class Row:
 
     @property
     def group(self) -> str:
-        return self.state if self.state in ("asked", "running") else "ended"
+        return self.state if self.state in ("asked", "running", "stopped") else "ended"
 
     @property
     def doing(self) -> str:

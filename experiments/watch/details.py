@@ -42,7 +42,9 @@ class TrajectoryScreen(Screen[None]):
 
     def on_mount(self) -> None:
         self.draw()
-        self.query_one(Tree).focus()
+        tree = self.query_one(Tree)
+        tree.focus()
+        self.call_after_refresh(tree.move_cursor_to_line, 0)
 
     def draw(self) -> None:
         """The heading anew, and the attempts that have come."""

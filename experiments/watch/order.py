@@ -6,7 +6,7 @@ from experiments.records import standing
 from experiments.watch.board import Row
 
 ORDERS = ("order asked", "state", "trajectory", "best", "attempts", "tokens", "usd")
-RANKS = {"running": 0, "asked": 1, "ended": 2}
+RANKS = {"running": 0, "stopped": 1, "asked": 2, "ended": 3}
 
 
 def matching(row: Row, words: str) -> bool:

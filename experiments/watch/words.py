@@ -75,7 +75,8 @@ def heading(board: Board, now: float) -> list[str]:
     device = board.run.environment["device"]["name"]
     limits = board.spent.left(board.budget, board.seconds(now))
     parts = [
-        f"{groups['ended']}/{len(board.rows)} ended, {groups['running']} running, {groups['asked']} asked",
+        f"{groups['ended']}/{len(board.rows)} ended, {groups['running']} running, {groups['asked']} asked"
+        + (f", {groups['stopped']} stopped" if groups["stopped"] else ""),
         f"{solved} with a correct kernel",
         f"best {fast(best.best)}" if best else "",
         f"{count(board.spent.tokens, board.spent.tokens_unknown)} tokens",
