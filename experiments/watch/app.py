@@ -2,11 +2,13 @@
 
 import asyncio
 import time
+from collections import deque
 from typing import Any, ClassVar
 
 from rich.text import Text
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
+from textual.message import Message
 from textual.screen import ModalScreen, Screen
 from textual.widgets import DataTable, Footer, Input, RichLog, Static
 
@@ -15,7 +17,7 @@ from experiments.watch.board import Board, Row
 from experiments.watch.clean import cell, line
 from experiments.watch.details import TrajectoryScreen
 from experiments.watch.order import ORDERS, matching, ordered
-from experiments.watch.tail import Batch, Reader
+from experiments.watch.tail import SHOWN, Batch, Reader
 from experiments.watch.words import COLUMNS, NUMBERS, cells, heading, told
 
 MANY = 50
@@ -57,6 +59,9 @@ class Help(ModalScreen[None]):
 class RunScreen(Screen[None]):
     """All trajectories of the run, and its log."""
 
+    class Ready(Message):
+        """The table has its columns: there is something to be drawn into."""
+
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "filter", "Filter", key_display="/"),
         Binding("s", "sort", "Sort"),
@@ -81,6 +86,7 @@ class RunScreen(Screen[None]):
         self.shown: list[str] = []
         self.written: dict[str, list[str]] = {}
         self.widths: dict[str, int] = {}
+        self.pending: deque[bytes] = deque(maxlen=SHOWN)
 
     def compose(self) -> ComposeResult:
         yield Static(id="head")
@@ -98,6 +104,7 @@ class RunScreen(Screen[None]):
         for name in COLUMNS:
             self.table.add_column(name, key=name)
         self.table.focus()
+        self.post_message(self.Ready())
 
     def draw(self, everything: bool = False) -> None:
         """What has changed since the last time; all rows anew where their choice or order did."""
@@ -149,9 +156,11 @@ class RunScreen(Screen[None]):
         return texts
 
     def write(self, batch: Batch) -> None:
-        log = self.query_one("#log", RichLog)
-        for raw in batch.lines:
-            log.write(Text(told(raw), no_wrap=True))
+        """The log's new lines, at once: while much is still being read, only the last of them are kept."""
+        self.pending.extend(batch.lines)
+        if self.pending and not batch.more:
+            self.query_one("#log", RichLog).write(Text("\n".join(map(told, self.pending)), no_wrap=True))
+            self.pending.clear()
 
     def action_filter(self) -> None:
         field = self.query_one("#filter", Input)
@@ -211,6 +220,8 @@ class Watch(App[None]):
 
     def on_mount(self) -> None:
         self.push_screen(self.overview)
+
+    def on_run_screen_ready(self) -> None:
         self.run_worker(self.follow(), exclusive=True)
 
     async def follow(self) -> None:

@@ -17,7 +17,7 @@ PART = 4_000_000
 """Bytes of a file that are read at once, so that whoever reads can do something else between."""
 NAMED = re.compile(rb'"event": "(\w+)", "timestamp": "([^"]*)", "level": "\w+"\}$')
 """The end of a line of the log: a quote within a string of JSON would have a backslash before it."""
-SHOWN = 1000
+SHOWN = 500
 """Lines of the log that are kept to be shown."""
 FOLLOWED = frozenset({"start", "trajectory_start", "node", "ask", "judge", "budget"})
 """Events that no other file tells of."""

@@ -1,6 +1,7 @@
 """Runs to be watched, written by the real store, and the application on them."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import asdict
@@ -110,7 +111,9 @@ async def watched(path: Path, size: tuple[int, int] = (100, 30)) -> AsyncIterato
     """The application once it has read what was there."""
     app = Watch(Board(Run(path)), Reader(path))
     async with app.run_test(size=size) as pilot:
+        deadline = time.monotonic() + 20
         while not app.looked:
+            assert time.monotonic() < deadline
             await pilot.pause(0.01)
         await pilot.pause()
         yield app, pilot
