@@ -70,7 +70,7 @@ class RunScreen(Screen[None]):
         Binding("escape", "clear", "Clear filter", show=False),
     ]
     CSS = """
-    #head { height: 2; padding: 0 1; }
+    #head { height: 2; padding: 0 1; text-wrap: nowrap; text-overflow: ellipsis; }
     #told { height: 1; padding: 0 1; text-style: dim; }
     #rows { height: 2fr; }
     #filter { display: none; height: 1; border: none; }

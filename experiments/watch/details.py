@@ -26,7 +26,7 @@ class TrajectoryScreen(Screen[None]):
     """The attempts as a tree: each below its first parent, the others named."""
 
     BINDINGS: ClassVar[list[BindingType]] = [BACK]
-    CSS = "#top { height: auto; max-height: 6; padding: 0 1; } Tree { height: 1fr; }"
+    CSS = "#top { height: auto; max-height: 6; padding: 0 1; text-wrap: nowrap; text-overflow: ellipsis; } Tree { height: 1fr; }"
 
     def __init__(self, board: Board, reader: Reader, row: Row):
         super().__init__()

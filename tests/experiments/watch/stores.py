@@ -28,7 +28,13 @@ CONFIG = "budget:\n  tokens: 1000\n  trajectory:\n    evaluations: 5\n"
 
 def created(path: Path, tasks: tuple[str, ...] = ("quick/add", "quick/sum"), seeds: int = 1) -> RunStore:
     asked = {"tasks": {task: {"sha": "t", "category": "Math", "suite": "quick"} for task in tasks}, "seeds": list(range(seeds))}
-    environment = {"asked": asked, "created": 0.0, "scaffold": {"name": "geak"}, "model": "openai/x", "device": {"name": "simulated"}}
+    environment = {
+        "asked": asked,
+        "created": 0.0,
+        "scaffold": {"name": "geak"},
+        "model": "openai/x",
+        "device": {"name": "a long name " * 9},
+    }
     return RunStore.create(path, CONFIG, environment, Prices.load({}).to_dict())
 
 

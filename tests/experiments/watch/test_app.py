@@ -52,6 +52,7 @@ async def test_it_fits_80_by_24_also_without_colours(tmp_path: Path, monkeypatch
     assert len(lines) == 24
     assert max(map(len, lines)) <= 80
     assert "Filter" in lines[-1]
+    assert lines[1].startswith(" 1/2 ended")
     assert "Help" in lines[-1]
     assert any("quick/add@0" in line and "solved" in line and "pass" in line for line in lines)
 
