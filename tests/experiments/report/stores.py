@@ -22,7 +22,8 @@ SECOND = FIRST.replace("1024", "2048")
 def hostile(path: Path, **device: Any) -> Run:
     asked = {"tasks": {task: {"sha": "t", "category": category, "suite": "quick"} for task, category in TASKS.items()}, "seeds": [0]}
     known = {"platform": "cuda", "name": f"d{HOSTILE}", "count": 1, "simulated": False, **device}
-    environment = {"asked": asked, "scaffold": {"name": "geak", "rounds": 2}, "model": f"openai/x{HOSTILE}", "revision": HOSTILE,
+    environment = {"created": 1.7e9, "asked": asked,
+                   "scaffold": {"name": "geak", "rounds": 2}, "model": f"openai/x{HOSTILE}", "revision": HOSTILE,
                    "roles": {}, "device": known, "packages": {"torch": HOSTILE},
                    "machine": {"system": HOSTILE}, "python": "3.11"}  # fmt: skip
     store = RunStore.create(path, "seed: 0\n", environment, Prices.load({}).to_dict())
