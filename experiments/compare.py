@@ -14,7 +14,7 @@ from itertools import combinations
 from typing import Any
 
 import polars as pl
-from statsmodels.stats.multitest import multipletests  # type: ignore[import-untyped]
+from statsmodels.stats.multitest import multipletests
 
 from benchmark.console import show
 from benchmark.errors import UserError

@@ -16,7 +16,7 @@ from math import fsum
 from typing import Any
 
 import polars as pl
-from statsmodels.stats.proportion import proportion_confint  # type: ignore[import-untyped]
+from statsmodels.stats.proportion import proportion_confint
 
 from agents import prices
 from benchmark.console import show

@@ -7,8 +7,8 @@ from statistics import fmean
 from typing import Any
 
 import numpy as np
-from scipy import stats  # type: ignore[import-untyped]
-from statsmodels.stats.contingency_tables import mcnemar  # type: ignore[import-untyped]
+from scipy import stats
+from statsmodels.stats.contingency_tables import mcnemar
 
 ENOUGH = 5
 """Tasks below which no interval is given."""

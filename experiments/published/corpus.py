@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import polars as pl
-from scipy import stats  # type: ignore[import-untyped]
+from scipy import stats
 
 from experiments.published.kernelbench_x import Checkout
 from experiments.records import geomean
