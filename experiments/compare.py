@@ -19,8 +19,8 @@ from statsmodels.stats.multitest import multipletests
 from benchmark.console import show
 from benchmark.errors import UserError
 from experiments import conditions, keys, records, tables
+from experiments.analysis.pairs import Outcome, paired
 from experiments.leaderboard import COLUMNS, MEASURED, Entry, entries
-from experiments.paired import Outcome, paired
 from experiments.report.figures import Figure
 from experiments.runs import Run, trajectory_id
 

@@ -5,9 +5,9 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binomtest  # type: ignore[import-untyped]
+from scipy.stats import binomtest
 
-from experiments.paired import ENOUGH, Outcome, paired
+from experiments.analysis.pairs import ENOUGH, Outcome, paired
 
 OUTCOMES = st.one_of(st.just(Outcome(False, None)), st.floats(0.1, 10).map(lambda speed: Outcome(True, speed)))
 SIDES = st.dictionaries(st.sampled_from("abcdefgh"), st.tuples(OUTCOMES, OUTCOMES), min_size=1)

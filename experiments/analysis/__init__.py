@@ -1,0 +1,1 @@
+"""Figures of runs: pure functions over frames, each with its definition and source."""
