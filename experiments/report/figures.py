@@ -12,6 +12,12 @@ VERDICT_COLOURS = {"pass": "#2e9461", "wrong": "#d19a1e", "broken": "#c8493f", "
 """A pass; compiled and wrong; not compiled; no verdict on the candidate."""
 
 
+LONG = 36
+"""Characters of a cell above which its column breaks lines, and is wide."""
+NARROW = 8
+"""Columns that fit into half a page."""
+
+
 @dataclass(frozen=True)
 class Figure:
     name: str
@@ -24,11 +30,19 @@ class Figure:
     """Vega or Vega-Lite; without one the table stands alone."""
     note: str = ""
 
+    @property
+    def wide(self) -> bool:
+        """Whether it needs the page's whole width."""
+        return self.table.width > NARROW
 
-def grid(table: pl.DataFrame) -> tuple[Sequence[str], Sequence[bool], list[list[str]]]:
-    """Heads, which columns are numbers, and rows as text; null is empty."""
+
+def grid(table: pl.DataFrame) -> tuple[Sequence[str], Sequence[str], list[list[str]]]:
+    """Heads, each column's class (`n` numbers, `words` long texts) and rows as text; null is empty."""
     heads = [name.replace("_", " ") for name in table.columns]
-    return heads, [kind.is_numeric() for kind in table.dtypes], [[cell(value) for value in row] for row in table.iter_rows()]
+    body = [[cell(value) for value in row] for row in table.iter_rows()]
+    longest = [max((len(row[column]) for row in body), default=0) for column in range(table.width)]
+    classes = ["n" if kind.is_numeric() else "words" if long > LONG else "" for kind, long in zip(table.dtypes, longest, strict=True)]
+    return heads, classes, body
 
 
 def cell(value: Any) -> str:

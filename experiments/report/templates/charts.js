@@ -1,35 +1,32 @@
-// Charts are drawn when they come into view, all of them before printing, and again when the theme changes.
+// Charts are drawn when they come near the view, the others when the browser is idle, and what is left before printing.
+// Their colours are the page's variables, which follow theme and print without drawing anew.
 (() => {
   "use strict";
-  const colour = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const axis = {labelColor: "var(--ink)", titleColor: "var(--ink)", domainColor: "var(--strong)", tickColor: "var(--strong)",
+    gridColor: "var(--line)", labelFontSize: 12, titleFontSize: 12, titleFontWeight: 500};
+  const config = {
+    background: "transparent", font: "system-ui, sans-serif", view: {stroke: null}, axis, text: {color: "var(--ink)", fontSize: 12},
+    rule: {color: "var(--muted)"}, legend: {orient: "top", labelColor: "var(--ink)", titleColor: "var(--ink)", labelFontSize: 12, labelLimit: 260},
+  };
+  const left = new Set(document.querySelectorAll(".chart[data-spec]"));
 
-  function theme() {
-    const [ink, muted, line] = ["--ink", "--muted", "--line"].map(colour);
-    return {
-      background: "transparent", font: "system-ui, sans-serif", view: {stroke: null},
-      axis: {labelColor: ink, titleColor: ink, domainColor: muted, tickColor: muted, gridColor: line, labelFontSize: 12, titleFontSize: 12},
-      text: {color: ink, fontSize: 12}, rule: {color: muted},
-    };
-  }
-
-  const drawn = new Map();
-
-  async function draw(place) {
+  function draw(place) {
+    if (!left.delete(place)) return;
+    watcher.unobserve(place);
     const spec = JSON.parse(document.getElementById(place.dataset.spec).textContent);
-    drawn.get(place)?.finalize();
-    drawn.set(place, await window.kernelwright.vegaEmbed(place, spec, {actions: false, renderer: "svg", ast: true, config: theme()}));
+    window.kernelwright.vegaEmbed(place, spec, {actions: false, renderer: "svg", ast: true, config});
   }
 
-  const places = [...document.querySelectorAll(".chart[data-spec]")];
-  const watcher = new IntersectionObserver(entries => {
-    for (const entry of entries) {
-      if (entry.isIntersecting) {
-        watcher.unobserve(entry.target);
-        draw(entry.target);
-      }
-    }
-  }, {rootMargin: "200px"});
-  places.forEach(place => watcher.observe(place));
-  addEventListener("beforeprint", () => places.filter(place => !drawn.has(place)).forEach(draw));
-  document.addEventListener("themechange", () => [...drawn.keys()].forEach(draw));
+  const watcher = new IntersectionObserver(
+    (entries) => entries.filter((entry) => entry.isIntersecting).forEach((entry) => draw(entry.target)), {rootMargin: "200px"});
+  left.forEach((place) => watcher.observe(place));
+
+  function rest() {
+    const [next] = left;
+    if (!next) return;
+    draw(next);
+    requestIdleCallback(rest);
+  }
+  addEventListener("load", () => requestIdleCallback(rest));
+  addEventListener("beforeprint", () => left.forEach(draw));
 })();

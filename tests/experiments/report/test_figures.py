@@ -11,9 +11,16 @@ def test_numbers_are_aligned_and_unknown_is_empty() -> None:
     table = pl.DataFrame({"method": ["geak", "<b>"], "value": [0.123456, None], "asked": [1200, 3], "solved": [True, False]})
     assert grid(table) == (
         ["method", "value", "asked", "solved"],
-        [False, True, True, False],
+        ["", "n", "n", ""],
         [["geak", "0.1235", "1,200", "yes"], ["<b>", "", "3", "no"]],
     )
+
+
+def test_long_texts_break_lines_and_many_columns_take_the_whole_width() -> None:
+    table = pl.DataFrame({"method": ["a"], "note": ["one seed: " * 9]})
+    assert grid(table)[1] == ["", "words"]
+    assert not Figure("few", "Few", "", table).wide
+    assert Figure("many", "Many", "", table.with_columns(pl.lit(1).alias(f"c{i}") for i in range(9))).wide
 
 
 @pytest.fixture(scope="module")
