@@ -31,6 +31,11 @@ class Figure:
     note: str = ""
 
     @property
+    def told(self) -> bool:
+        """Whether its data are the first thing to look at: without a chart, and not for want of values."""
+        return self.spec is None and not ("value" in self.table.columns and self.table["value"].is_null().all())
+
+    @property
     def wide(self) -> bool:
         """Whether it needs the page's whole width."""
         return self.table.width > NARROW

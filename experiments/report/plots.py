@@ -32,7 +32,7 @@ def rows(
     data = known(table)
     if data.is_empty():
         return None
-    scale = alt.Scale(type="log", zero=False) if log else alt.Scale(domain=[0, 1]) if share else alt.Scale(zero=True)
+    scale = alt.Scale(type="log") if log else alt.Scale(domain=[0, 1]) if share else alt.Scale(zero=True)
     x = alt.X("value:Q", title=title, scale=scale, axis=alt.Axis(format="%") if share else alt.Axis())
     colour = by_method(methods, legend=False) if methods else alt.value(PALETTE[0])
     base = chart(data).encode(y=alt.Y(f"{label}:N", title=None, sort=None, axis=alt.Axis(labelLimit=LABELS)), tooltip=tips(data))
@@ -43,17 +43,21 @@ def rows(
     return sized(alt.layer(*unity(at), *layers), STEP * data[label].n_unique(), f"{title}, by {label}")
 
 
-def curves(table: pl.DataFrame, at: str, title: str, value: str, methods: Sequence[str], step: bool = False) -> Spec | None:
+def curves(
+    table: pl.DataFrame, at: str, title: str, value: str, methods: Sequence[str], step: bool = False, share: bool = False
+) -> Spec | None:
     """A line for each method over `at`, with the band of its interval."""
     data = known(table)
     if data.is_empty():
         return None
     bend: Any = "step-after" if step else "linear"
     x = alt.X(f"{at}:Q", title=title, axis=alt.Axis(tickMinStep=1) if data[at].dtype.is_integer() else alt.Axis())
+    scale = alt.Scale(domain=[0, 1]) if share else alt.Scale(zero=False)
+    y: dict[str, Any] = {"title": value, "scale": scale, "axis": alt.Axis(format="%") if share else alt.Axis()}
     base = chart(data).encode(x=x, color=by_method(methods), tooltip=tips(data))
-    band = base.mark_area(opacity=0.15, interpolate=bend).encode(y=alt.Y("low:Q", title=value), y2="high:Q")
+    band = base.mark_area(opacity=0.15, interpolate=bend).encode(y=alt.Y("low:Q", **y), y2="high:Q")
     dots: Any = {"filled": True, "size": 40} if data.height <= 20 * len(methods) and not step else False
-    line = base.mark_line(strokeWidth=2, interpolate=bend, point=dots).encode(y=alt.Y("value:Q", title=value), strokeDash=dash(methods))
+    line = base.mark_line(strokeWidth=2, interpolate=bend, point=dots).encode(y=alt.Y("value:Q", **y), strokeDash=dash(methods))
     return sized(alt.layer(band, line), HEIGHT, f"{value} over {title}, a line for each method")
 
 
