@@ -9,28 +9,22 @@ the tasks that both were asked: McNemar's exact test of solved, ratio of speedup
 """
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
 import polars as pl
-from statsmodels.stats.multitest import multipletests
 
 from benchmark.console import show
 from benchmark.errors import UserError
 from experiments import conditions, keys, records, tables
-from experiments.analysis.pairs import Outcome, paired
+from experiments.analysis.pairs import Outcome, contrast, limits, table
 from experiments.leaderboard import COLUMNS, MEASURED, Entry, entries
 from experiments.report.figures import Figure
 from experiments.runs import Run, trajectory_id
 
 SHOWN = ("solved", "asked", "share", "low", "high", *MEASURED, "tokens_per_solved", "tokens_at_least", "usd_per_solved", "usd_at_least",
          "open", "seeds")  # fmt: skip
-PAIR = {
-    "left": pl.String, "right": pl.String, **dict.fromkeys(("count", "tasks", "seeds", "both", "only_left", "only_right"), pl.Int64),
-    "p": pl.Float64, "p_holm": pl.Float64, "faster_pairs": pl.Int64,
-    **dict.fromkeys(("ratio", "low", "high", "ratio_all", "low_all", "high_all"), pl.Float64), "note": pl.String,
-}  # fmt: skip
 
 
 def figures(runs: Sequence[Run], seed: int = 0) -> list[Figure]:
@@ -86,7 +80,6 @@ def pairs(found: Sequence[Entry], labels: Sequence[str], seed: int) -> list[Figu
     if not both:
         return []
     rows = [{"left": left, "right": right, **pair(one, other, seed)} for (left, one), (right, other) in both]
-    corrected = holm([row["p"] for row in rows])
     told = {f"{task} ({why})" for (_, one), (_, other) in both for task, why in apart(one, other)[1].items()}
     caption = (
         "Tasks that both were asked, with the same cases and reference; the k-th seed of one stands against the k-th of the other. "
@@ -94,15 +87,7 @@ def pairs(found: Sequence[Entry], labels: Sequence[str], seed: int) -> list[Figu
         "solved, interval by bootstrap over tasks; ratio_all: over all pairs, a failure as 1.0."
     )
     note = f"Not shared, and in no pair: {', '.join(sorted(told))}." if told else ""
-    table = pl.DataFrame([{**row, "p_holm": p} for row, p in zip(rows, corrected, strict=True)], schema=PAIR)
-    return [Figure("compare-pairs", "Pairs on the same tasks", caption, table, note=note)]
-
-
-def holm(values: Sequence[float | None]) -> list[float | None]:
-    """Corrected for as many tests as there are."""
-    known = [value for value in values if value is not None]
-    corrected = iter(multipletests(known, method="holm")[1] if known else [])
-    return [None if value is None else float(next(corrected)) for value in values]
+    return [Figure("compare-pairs", "Pairs on the same tasks", caption, table(rows), note=note)]
 
 
 def apart(one: Entry, other: Entry) -> tuple[set[str], dict[str, str]]:
@@ -113,23 +98,17 @@ def pair(one: Entry, other: Entry, seed: int) -> dict[str, Any]:
     shared, _ = apart(one, other)
     measured = not (one.simulated or other.simulated)
     left, right = ({task: told for task, told in outcomes(e, measured).items() if task in shared} for e in (one, other))
-    found = paired(left, right, seed)
+    found = contrast(left, right, seed)
     return {**found, "note": "; ".join(cautions(one, other, found))}
 
 
-def cautions(one: Entry, other: Entry, found: Mapping[str, Any]) -> list[str]:
+def cautions(one: Entry, other: Entry, found: Mapping[str, Any]) -> Iterator[str]:
     """What stands between the numbers and a conclusion."""
-    devices = {entry.runs[0].environment["device"]["name"] for entry in (one, other)}
-    seeds = [len(seeds_of(entry)) for entry in (one, other)]
-    told = [
-        "no task in common" if not found["count"] else "",
-        "no speedup: simulated" if one.simulated or other.simulated else "",
-        "the devices differ, and with them the speedups" if len(devices) > 1 else "",
-        f"{seeds[0]} and {seeds[1]} seeds: the first {min(seeds)} of each count" if seeds[0] != seeds[1] else "",
-        "one seed: chance in the models' replies is not in the intervals" if min(seeds) == 1 else "",
-        f"{found['faster_pairs']} tasks solved by both: too few for an interval" if found["ratio"] and found["low"] is None else "",
-    ]
-    return [line for line in told if line]
+    if one.simulated or other.simulated:
+        yield "no speedup: simulated"
+    if len({entry.runs[0].environment["device"]["name"] for entry in (one, other)}) > 1:
+        yield "the devices differ, and with them the speedups"
+    yield from limits(found, [len(seeds_of(entry)) for entry in (one, other)])
 
 
 def outcomes(entry: Entry, measured: bool) -> dict[str, list[Outcome]]:

@@ -60,9 +60,8 @@ class Cells:
     @property
     def design(self) -> Vector:
         """A column for each category, and for each method but one; of lower rank where no category joins the methods."""
-        return np.hstack([self.category[:, None] == np.unique(self.category), self.method[:, None] == np.unique(self.method)[1:]]).astype(
-            float
-        )
+        levels = [self.category[:, None] == np.unique(self.category), self.method[:, None] == np.unique(self.method)[1:]]
+        return np.hstack(levels).astype(float)
 
     def null(self) -> Vector:
         return np.full(len(self.count), self.solved.sum() / self.count.sum())
@@ -91,12 +90,8 @@ class Cells:
 
     def fit(self) -> Vector:
         with warnings.catch_warnings():
-            for kind in (
-                PerfectSeparationWarning,
-                SingularMatrixWarning,
-                RuntimeWarning,
-            ):  # Each is met on the way to a limit that is right.
-                warnings.simplefilter("ignore", kind)
+            for kind in (PerfectSeparationWarning, SingularMatrixWarning, RuntimeWarning):
+                warnings.simplefilter("ignore", kind)  # Each is met on the way to a limit that is right.
             model = sm.GLM(np.column_stack([self.solved, self.count - self.solved]), self.design, family=sm.families.Binomial())
             return np.asarray(model.fit(tol=1e-8, maxiter=100).mu)
 
