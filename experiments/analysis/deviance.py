@@ -8,7 +8,7 @@ the four methods of its Table 1 that solved anything; with the fifth, which solv
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -145,7 +145,7 @@ def counted(asked: pl.DataFrame) -> tuple[Cells, tuple[Vector, Vector]]:
     shape = (rows["task"].n_unique(), grid.height)
     place = rows["task"].to_numpy() * shape[1] + rows["cell"].to_numpy()
     size = shape[0] * shape[1]
-    count = np.bincount(place, minlength=size).reshape(shape)
+    count = np.bincount(place, np.ones(len(place)), minlength=size).reshape(shape)
     solved = np.bincount(place, rows["solved"].to_numpy(), minlength=size).reshape(shape)
     return Cells(solved.sum(0), count.sum(0), grid["category"].to_numpy(), grid["method"].to_numpy()), (solved, count)
 
@@ -155,8 +155,11 @@ def intervals(tasks: tuple[Vector, Vector], cells: Cells, found: dict[str, float
     if len(tasks[0]) < ENOUGH_TASKS or not found["null"]:
         return [(None, None)] * len(TERMS)
     number = len(tasks[0])
-    weights = np.random.default_rng(seed).multinomial(number, np.full(number, 1 / number), size=RESAMPLES)
-    drawn = [Cells(s, n, cells.category, cells.method).deviances() for s, n in zip(weights @ tasks[0], weights @ tasks[1], strict=True)]
+    random = np.random.default_rng(seed)
+    drawn = []
+    for _ in range(RESAMPLES):
+        weights = random.multinomial(number, np.full(number, 1 / number)).astype(float)
+        drawn.append(replace(cells, solved=weights @ tasks[0], count=weights @ tasks[1]).deviances())
     again = np.array([shares(one) for one in drawn if one["null"]])
     value = np.array(shares(found))
     low, high = np.clip(2 * value - np.quantile(again, [[0.975], [0.025]], axis=0)[:, 0], 0, 1)
