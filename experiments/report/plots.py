@@ -32,7 +32,7 @@ def rows(
     data = known(table)
     if data.is_empty():
         return None
-    scale = alt.Scale(type="log") if log else alt.Scale(domain=[0, 1]) if share else alt.Scale(zero=True)
+    scale = alt.Scale(type="log", domain=ratios(data)) if log else alt.Scale(domain=[0, 1]) if share else alt.Scale(zero=True)
     x = alt.X("value:Q", title=title, scale=scale, axis=alt.Axis(format="%") if share else alt.Axis())
     colour = by_method(methods, legend=False) if methods else alt.value(PALETTE[0])
     base = chart(data).encode(y=alt.Y(f"{label}:N", title=None, sort=None, axis=alt.Axis(labelLimit=LABELS)), tooltip=tips(data))
@@ -94,6 +94,12 @@ def heat(table: pl.DataFrame, label: str, title: str, methods: Sequence[str]) ->
     cells = base.mark_rect(stroke="var(--surface)", strokeWidth=2).encode(color=colour)
     text = base.mark_text(fontSize=12).encode(text=alt.Text("value:Q", format=".0%"), color=share)
     return sized(alt.layer(cells, text), 26 * data[label].n_unique(), f"{title}, by {label} and method")
+
+
+def ratios(data: pl.DataFrame) -> list[float]:
+    """What a log axis spans: the intervals with 1 among them, a quarter to either side at least."""
+    ends = [value for name in ("low", "value", "high") for value in data[name].drop_nulls().to_list()]
+    return [0.95 * min(0.8, *ends), 1.05 * max(1.25, *ends)]
 
 
 def known(table: pl.DataFrame) -> pl.DataFrame:

@@ -49,3 +49,10 @@ def test_ratios_nobody_measured_have_no_chart() -> None:
     table = pl.DataFrame({"left": ["a"], "right": ["b"], "ratio": [None], "low": [None], "high": [None], "faster_pairs": [0]})
     assert charts.ratios(table) is None
     assert values(charts.ratios(table.with_columns(ratio=2.0, low=1.5, high=2.5))) == [1.0, 2.0]
+
+
+def test_a_log_axis_has_no_difference_in_it_and_every_interval() -> None:
+    low, high = plots.ratios(TABLE.with_columns(high=pl.lit(8.0)))
+    assert low < 0.25
+    assert high > 8
+    assert plots.ratios(TABLE.with_columns(value=pl.lit(1.0), low=None, high=None)) == pytest.approx([0.76, 1.3125])
