@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from statsmodels.stats.proportion import proportion_confint
+
 from experiments import records, words
 from experiments.report.lines import Record
 from experiments.report.tasks import Row
@@ -32,21 +34,31 @@ def overview(runs: Sequence[Run], rows: Sequence[Row]) -> Overview:
 
 def summed(name: str, rows: Sequence[Row]) -> Record:
     """Of the trajectories asked for: solved where a champion stands, compiled where any attempt compiled. Speedups are geometric means,
-    over the solved and over all with a failure as 1.0 (KernelBench, section 3); null where a champion was not measured."""
+    over the solved and over all with a failure as 1.0 (KernelBench, section 3); null where a champion was not measured. `range_` is the
+    95 % interval of a share (Wilson)."""
     found = [row.record for row in rows]
     champions = [record for record in found if record["champion"] is not None]
     solved, everything = records.speedups([record["speedup"] for record in champions], len(rows))
+    compiled = sum(row.result in ("pass", "wrong") for row in rows)
     keys = ("attempts", "calls", "tokens", "tokens_unknown", "usd", "usd_unknown")
     return {
         "method": name,
         "asked": len(rows),
         "solved": len(champions),
-        "compiled": sum(row.result in ("pass", "wrong") for row in rows),
+        "compiled": compiled,
+        "range_solved": wilson(len(champions), len(rows)),
+        "range_compiled": wilson(compiled, len(rows)),
         "speedup_solved": solved,
         "speedup_all": everything,
         "modelled": records.geomean(record["modelled"] for record in champions if record["modelled"] is not None),
         **{key: sum(record[key] for record in found) for key in keys},
     }
+
+
+def wilson(found: int, asked: int) -> tuple[float, float]:
+    """95 % (Wilson 1927)."""
+    low, high = proportion_confint(found, asked, method="wilson")
+    return float(low), float(high)
 
 
 def devices(runs: Sequence[Run]) -> list[str]:

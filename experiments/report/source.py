@@ -27,6 +27,11 @@ def runs(text: str) -> str:
     return "".join(base36(length) + kind for kind, length in merged(text))
 
 
+def plain(text: str) -> str:
+    """One run without a colour."""
+    return f"{base36(units(text))}X"
+
+
 def merged(text: str) -> Iterator[tuple[str, int]]:
     for kind, tokens in groupby(LEXER.get_tokens_unprocessed(text), key=lambda found: letter(found[1])):
         yield kind, sum(units(value) for _, _, value in tokens)

@@ -5,7 +5,6 @@ import gzip
 import hashlib
 import json
 import re
-from functools import lru_cache
 
 from experiments.report import source
 
@@ -14,6 +13,8 @@ PACK = 400_000
 CUT = re.compile(r"^(?=```|## |@|def |class )", re.MULTILINE)
 """Where texts are cut: fences, headings and top-level definitions. A kernel, the reply that brought it and the prompts that show it have
 their pieces in common."""
+COLOURED = 10_000_000
+"""Characters of distinct pieces that are coloured; the rest stays plain, so that time is bounded where kernels share nothing."""
 Ref = list[int]
 """A text as numbers of its pieces."""
 
@@ -31,6 +32,11 @@ class Shelf:
         self.size = 0
         self.characters = 0
         """Of all texts that were put, before any of it was left out or compressed."""
+        self.colours: dict[bytes, int] = {}
+        self.coloured = 0
+        """Characters of distinct pieces of sources that were coloured."""
+        self.plain = 0
+        """Characters of those that were not: COLOURED was reached."""
 
     def text(self, text: str) -> Ref:
         self.characters += len(text)
@@ -40,10 +46,20 @@ class Shelf:
         """A source's pieces, and for each of them the piece that tells how it is coloured."""
         self.characters += len(text)
         parts = [part for part in CUT.split(text) if part]
-        return [[self.piece(part) for part in parts], [self.piece(coloured(part)) for part in parts]]
+        return [[self.piece(part) for part in parts], [self.colour(part) for part in parts]]
+
+    def colour(self, part: str) -> int:
+        """The piece that tells how the part is coloured."""
+        key = digest(part)
+        if key not in self.colours:
+            room = self.coloured + len(part) <= COLOURED
+            self.coloured += len(part) if room else 0
+            self.plain += 0 if room else len(part)
+            self.colours[key] = self.piece(source.runs(part) if room else source.plain(part))
+        return self.colours[key]
 
     def piece(self, text: str) -> int:
-        key = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).digest()
+        key = digest(text)
         if key not in self.known:
             self.known[key] = len(self.known)
             self.loose.append(json.dumps(text))
@@ -62,6 +78,5 @@ class Shelf:
         self.loose, self.size = [], 0
 
 
-@lru_cache(4096)
-def coloured(part: str) -> str:
-    return source.runs(part)
+def digest(text: str) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).digest()

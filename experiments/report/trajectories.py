@@ -48,7 +48,7 @@ class Reader:
         self.reply = lru_cache(4096)(self.reply_of)
 
     def trajectory(self, name: str) -> Record:
-        evaluations = {record["attempt"]: record["evaluation"] for record in self.evaluations.read(name)}
+        evaluations = {judged(record): record["evaluation"] for record in self.evaluations.read(name)}
         attempts = [self.attempt(record, evaluations.get(record["attempt"])) for record in self.attempts.read(name)]
         return {
             "attempts": sorted(attempts, key=lambda record: (record["round"], record["attempt"])),
@@ -104,6 +104,12 @@ class Reader:
             parts = [(key, body.get(key)) for key in ("thinking", "text", "tool_calls")]
             return [(key.replace("_", " "), self.shelf.text(said({"content": part}))) for key, part in parts if part]
         return None
+
+
+def judged(record: Record) -> str:
+    """The attempt that an evaluation belongs to; older runs have the identity in its place."""
+    place = record.get("identity") or {}
+    return record["attempt"] if "attempt" in record else f"{place['round']:03}.{place['lineage']:02}.{place['sample']:02}"
 
 
 def lines(run: Run, name: str) -> Lines:

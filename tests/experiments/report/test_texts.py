@@ -4,9 +4,11 @@ import base64
 import gzip
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from experiments.report import source, texts
 from experiments.report.texts import PACK, Ref, Shelf
 
 KERNEL = '"""softmax."""\n\nimport triton\n\n\n@triton.jit\ndef rows(x):\n    return x\n\n\ndef softmax(x):\n    return rows(x)\n'
@@ -47,3 +49,12 @@ def test_a_kernel_in_a_reply_is_kept_once() -> None:
 def test_the_pieces_of_a_source_have_each_their_colours() -> None:
     pieces, colours = Shelf().code(KERNEL)
     assert len(pieces) == len(colours) > 1
+
+
+def test_beyond_its_measure_of_colouring_a_source_stays_plain_and_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(texts, "COLOURED", 10)
+    shelf = texts.Shelf()
+    shelf.code("x = 1\n")
+    (_, colours) = shelf.code("def rows(x):\n    return x\n")
+    assert shelf.plain == 26
+    assert json.loads(shelf.loose[colours[0]]) == f"{source.base36(26)}X"
