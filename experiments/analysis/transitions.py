@@ -88,7 +88,7 @@ def transitions(frames: Frames, seed: int = 0) -> pl.DataFrame:
 
 def groups(frame: pl.DataFrame) -> Iterator[tuple[str, int, pl.DataFrame]]:
     for (method, later), part in frame.group_by("method", "round", maintain_order=True):
-        yield str(method), int(later), part  # type: ignore[call-overload]
+        yield str(method), int(later), part
 
 
 def speed(own: pl.DataFrame, side: str, seed: int) -> dict[str, Any]:
