@@ -13,6 +13,7 @@ from scipy import stats
 
 from experiments.analysis.frames import Frames
 from experiments.analysis.intervals import ENOUGH, clustered_geomean, wilson
+from experiments.published.kernelbench_x import kind
 from experiments.records import geomean
 from tools.evaluation import NO_VERDICT
 
@@ -32,12 +33,6 @@ CHANGED: dict[str, Any] = {
     **dict.fromkeys(("faster", "slower", "noise", "without_interval"), pl.Int64), "count_modelled": pl.Int64, "modelled": pl.Float64,
     "note": pl.String,
 }  # fmt: skip
-
-
-def kind(before: pl.Expr, after: pl.Expr) -> pl.Expr:
-    """What became of a task between two rounds, of whether it was correct in each (KernelBench-X, section 4.4)."""
-    word = pl.when(before & after).then(pl.lit("persistent")).when(after).then(pl.lit("rescued"))
-    return word.when(before).then(pl.lit("regressed")).otherwise(pl.lit("never"))
 
 
 def outcomes(attempts: pl.DataFrame) -> pl.DataFrame:
