@@ -17,7 +17,7 @@ import polars as pl
 
 from benchmark.console import show
 from benchmark.errors import UserError
-from experiments import conditions, keys, records, tables
+from experiments import conditions, keys, methods, records, tables
 from experiments.analysis.pairs import Outcome, contrast, limits, table
 from experiments.leaderboard import COLUMNS, MEASURED, Entry, entries
 from experiments.report.figures import Figure
@@ -30,17 +30,8 @@ SHOWN = ("solved", "asked", "share", "low", "high", *MEASURED, "tokens_per_solve
 def figures(runs: Sequence[Run], seed: int = 0) -> list[Figure]:
     """The comparison, as the report shows it too."""
     found = entries(runs)
-    labels = labelled(found)
+    labels = methods.labels([entry.runs for entry in found])
     return [differences(found, labels), overview(found, labels), *pairs(found, labels, seed)]
-
-
-def labelled(found: Sequence[Entry]) -> list[str]:
-    """The scaffold; with the model where models differ; with the runs' ids where both are the same."""
-    told = [(entry.runs[0].environment["scaffold"]["name"], entry.runs[0].environment["model"]) for entry in found]
-    several = len({model for _, model in told}) > 1
-    names = [f"{scaffold}, {model}" if several else scaffold for scaffold, model in told]
-    ids = [" and ".join(run.run_id for run in entry.runs) for entry in found]
-    return [name if names.count(name) == 1 else f"{name}, {of}" for name, of in zip(names, ids, strict=True)]
 
 
 def differences(found: Sequence[Entry], labels: Sequence[str]) -> Figure:

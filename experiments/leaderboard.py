@@ -21,7 +21,7 @@ from statsmodels.stats.proportion import proportion_confint
 from agents import prices
 from benchmark.console import show
 from benchmark.errors import UserError
-from experiments import conditions, keys, records, tables
+from experiments import conditions, keys, methods, records, tables
 from experiments.report.figures import Figure
 from experiments.runs import Run
 from experiments.spend import tries
@@ -110,18 +110,8 @@ def digest(facts: dict[str, str]) -> str:
 
 
 def entries(runs: Sequence[Run]) -> list[Entry]:
-    """Runs of one row have the same conditions but for the seeds, and no seed in common: a seed run twice is two rows."""
-    found: list[tuple[dict[str, str], set[int], list[Run]]] = []
-    for run in runs:
-        told = {name: value for name, value in conditions.told(run).items() if name != conditions.SEEDS}
-        seeds = set(run.environment["asked"]["seeds"])
-        place = next((entry for entry in found if entry[0] == told and not entry[1] & seeds), None)
-        if place is None:
-            found.append((told, seeds, [run]))
-        else:
-            place[1].update(seeds)
-            place[2].append(run)
-    return [Entry(members) for _, _, members in found]
+    """A row for each method."""
+    return [Entry(group) for group in methods.groups(runs)]
 
 
 def figures(runs: Sequence[Run]) -> list[Figure]:

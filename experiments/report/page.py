@@ -12,7 +12,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from experiments import words
+from experiments import methods, words
 from experiments.report import charts, conditions, figures, overview, tasks
 from experiments.report.texts import Shelf
 from experiments.report.trajectories import Reader
@@ -25,8 +25,8 @@ def write(runs: Sequence[Run], out: Path) -> Shelf:
     """Writes the page whole or not at all; what it needs of the runs' texts is on the shelf that it returns."""
     shelf = Shelf()
     readers = {run.run_id: Reader(run, shelf) for run in runs}
-    methods = tasks.methods(runs)
-    rows = [row for run in runs for row in tasks.rows(run, readers[run.run_id], methods[run.run_id])]
+    labels = dict(zip((run.run_id for run in runs), methods.labelled(runs), strict=True))
+    rows = [row for run in runs for row in tasks.rows(run, readers[run.run_id], labels[run.run_id])]
     records = dict(packed(rows, readers, shelf))
     shelf.close()
     part = out.with_name(f".{out.name}.{os.getpid()}")

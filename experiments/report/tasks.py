@@ -74,15 +74,6 @@ def spent(calls: Sequence[Record]) -> Record:
     }  # fmt: skip
 
 
-def methods(runs: Sequence[Run]) -> dict[str, str]:
-    """The label of each run: its scaffold; with the model where models differ; with the run's id where both are the same."""
-    pairs = {run.run_id: (run.environment["scaffold"]["name"], run.environment["model"]) for run in runs}
-    several = len({model for _, model in pairs.values()}) > 1
-    names = {run: f"{scaffold}, {model}" if several else scaffold for run, (scaffold, model) in pairs.items()}
-    told = list(names.values())
-    return {run: name if told.count(name) == 1 else f"{name}, {run}" for run, name in names.items()}
-
-
 def choices(rows: Sequence[Row], column: str) -> list[tuple[str, Any]]:
     """The values that a filter offers, and their words."""
     values = sorted({str(row.record[column]) for row in rows if row.record[column] is not None})

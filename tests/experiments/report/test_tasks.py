@@ -45,11 +45,5 @@ def test_shares_are_of_what_was_asked(tmp_path: Path) -> None:
     assert head.totals[0] == ("solved", "1 of 3")
 
 
-def test_runs_of_one_scaffold_are_told_apart(tmp_path: Path) -> None:
-    runs = [stores.hostile(tmp_path / name) for name in ("a", "b")]
-    assert tasks.methods(runs) == {"a": "geak, a", "b": "geak, b"}
-    assert tasks.methods(runs[:1]) == {"a": "geak"}
-
-
 def test_an_anchor_quotes_its_parts() -> None:
     assert tasks.anchor("r", "quick/add@0") == "trajectory/r/quick%2Fadd%400"
