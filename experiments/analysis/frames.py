@@ -120,7 +120,9 @@ def spent(run: Run) -> pl.DataFrame:
     frame = read(run, "calls", CALLS)
     rows = prices.stored(run.prices)
     tries = [valued(line, {"run": run.run_id}, rows.get(line["model_asked"]), frozenset()) for line in lines(frame)]
-    worth = pl.DataFrame([[getattr(t, name) for name in VALUED] for t in tries], schema=VALUED, orient="row")
+    worth = pl.DataFrame(
+        [(t.tokens, t.unsure, t.tokens_at_most, t.usd, t.usd_at_most, t.unpriced) for t in tries], schema=VALUED, orient="row"
+    )
     return pl.concat([frame, worth], how="horizontal").unnest("identity").unnest("usage").drop("sampling")
 
 
