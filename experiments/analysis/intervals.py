@@ -17,7 +17,7 @@ BATCH = 10_000_000
 
 def wilson(successes: Any, asked: Any) -> tuple[Any, Any]:
     """Wilson's score interval of a share (Wilson 1927), without correction for continuity; of two numbers, or of two series."""
-    return proportion_confint(successes, asked, method="wilson")  # type: ignore[no-any-return]
+    return proportion_confint(successes, asked, method="wilson")
 
 
 def clustered_geomean(
