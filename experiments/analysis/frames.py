@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from agents import prices
-from experiments.conditions import SEEDS, told
+from experiments import methods
 from experiments.records import KINDS
 from experiments.runs import Run, trajectory_id
 from experiments.spend import valued
@@ -36,6 +36,10 @@ VALUED: dict[str, Any] = {
 ENDED: dict[str, Any] = {
     **dict.fromkeys(("run", "trajectory", "champion", "end_reason"), TEXT), "start": REAL, "end": REAL,
 }  # fmt: skip
+OUTSET: dict[str, Any] = {
+    **dict.fromkeys(("method", "run", "scaffold", "model", "mode", "device", "trajectory", "task", "suite", "category"), TEXT),
+    "seed": WHOLE,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -57,7 +61,7 @@ class Frames:
 
 
 def load(runs: Sequence[Run]) -> Frames:
-    labels = methods(runs)
+    labels = methods.labelled(runs)
     attempts = pl.concat([read(run, "attempts", ATTEMPTS) for run in runs])
     calls = pl.concat([spent(run) for run in runs])
     ended = pl.concat([read(run, "trajectories", ENDED) for run in runs]).unique(KEY, keep="last", maintain_order=True)
@@ -74,27 +78,6 @@ def filed(run: Run) -> pl.DataFrame:
     tasks = run.environment["asked"]["tasks"]
     rows = [(run.run_id, trajectory_id(task, seed), task, str(tasks[task]["category"])) for task, seed in run.asked]
     return pl.DataFrame(rows, schema=dict.fromkeys((*KEY, "task", "category"), TEXT), orient="row")
-
-
-def methods(runs: Sequence[Run]) -> list[str]:
-    """A label for each run. Runs of one method have the same conditions but for the seeds, and no seed in common."""
-    groups: list[tuple[dict[str, str], set[int], list[Run]]] = []
-    places = []
-    for run in runs:
-        facts = {name: value for name, value in told(run).items() if name != SEEDS}
-        seeds = set(run.environment["asked"]["seeds"])
-        place = next((n for n, group in enumerate(groups) if group[0] == facts and not group[1] & seeds), len(groups))
-        if place == len(groups):
-            groups.append((facts, set(), []))
-        groups[place][1].update(seeds)
-        groups[place][2].append(run)
-        places.append(place)
-    named = [(of[0].environment["scaffold"]["name"], of[0].environment["model"]) for _, _, of in groups]
-    several = len({model for _, model in named}) > 1
-    short = [f"{scaffold}, {model}" if several else scaffold for scaffold, model in named]
-    ids = [" and ".join(run.run_id for run in of) for _, _, of in groups]
-    labels = [name if short.count(name) == 1 else f"{name}, {of}" for name, of in zip(short, ids, strict=True)]
-    return [labels[place] for place in places]
 
 
 def read(run: Run, name: str, schema: dict[str, Any]) -> pl.DataFrame:
@@ -161,7 +144,7 @@ def one(run: Run, label: str) -> dict[str, Any]:
     packages = known.get("packages") or {}
     return {
         "method": label, "run": run.run_id, "path": str(run.path), "scaffold": known["scaffold"]["name"], "model": known["model"],
-        "mode": "simulated" if known["device"]["simulated"] else "device", "device": known["device"]["name"],
+        "mode": simulated_or_device(run), "device": known["device"]["name"],
         "torch": packages.get("torch"), "triton": packages.get("triton"), "seeds": known["asked"]["seeds"],
         "tasks": len(known["asked"]["tasks"]), "revision": known.get("revision"),
     }  # fmt: skip
@@ -170,12 +153,7 @@ def one(run: Run, label: str) -> dict[str, Any]:
 def denominator(
     runs: Sequence[Run], labels: Sequence[str], attempts: pl.DataFrame, calls: pl.DataFrame, ended: pl.DataFrame
 ) -> pl.DataFrame:
-    rows = [
-        (label, run.run_id, trajectory_id(task, seed), task, facts["suite"], str(facts["category"]), run.environment["scaffold"]["name"],
-         run.environment["model"], seed)
-        for run, label in zip(runs, labels, strict=True) for task, seed in run.asked for facts in [run.environment["asked"]["tasks"][task]]
-    ]  # fmt: skip
-    names = {**dict.fromkeys(("method", *KEY, "task", "suite", "category", "scaffold", "model"), TEXT), "seed": WHOLE}
+    rows = [row for run, label in zip(runs, labels, strict=True) for row in outset(run, label)]
     judged = attempts.group_by(KEY).agg(
         pl.col("compiled", "correct").any(), attempts=pl.len(), rounds=pl.col("round").max() + 1, gpu_s=pl.col("gpu_s").sum()
     )
@@ -187,11 +165,28 @@ def denominator(
     )
     best = attempts.select(*KEY, champion="attempt", **{n: n for n in ("speedup", "speedup_low", "speedup_high", "modelled")})
     ends = ended.select(*KEY, "champion", "end_reason", wall_s=pl.col("end") - pl.col("start"))
-    frame = pl.DataFrame(rows, schema=names, orient="row")
+    frame = pl.DataFrame(rows, schema=OUTSET, orient="row")
     for other in (ends, judged, used):
         frame = frame.join(other, on=KEY, how="left", maintain_order="left")
     frame = frame.join(best, on=[*KEY, "champion"], how="left", maintain_order="left")
     counts = ("attempts", "rounds", "gpu_s", "tokens", "tokens_unknown", "usd", "usd_unknown")
     return frame.with_columns(
-        pl.col("compiled", "correct").fill_null(False), pl.col(counts).fill_null(0), solved=pl.col("champion").is_not_null()
+        pl.col("compiled", "correct").fill_null(False),
+        pl.col("end_reason").fill_null("not ended"),
+        pl.col(counts).fill_null(0),
+        solved=pl.col("champion").is_not_null(),
     )
+
+
+def outset(run: Run, label: str) -> Iterator[tuple[Any, ...]]:
+    """What every trajectory of a run was begun with, in the order of OUTSET."""
+    known = run.environment
+    device = known["device"]
+    same = (label, run.run_id, known["scaffold"]["name"], known["model"], simulated_or_device(run), device["name"])
+    for task, seed in run.asked:
+        facts = known["asked"]["tasks"][task]
+        yield (*same, trajectory_id(task, seed), task, facts["suite"], str(facts["category"]), seed)
+
+
+def simulated_or_device(run: Run) -> str:
+    return "simulated" if run.environment["device"]["simulated"] else "device"
