@@ -37,25 +37,30 @@ def unmeasured() -> pl.Expr:
     return (pl.col("solved") & pl.col("speedup").is_null()).sum()
 
 
-def geomeans(frames: Frames) -> pl.DataFrame:
+def geomeans(frames: Frames, seed: int = 0) -> pl.DataFrame:
     """Geometric means of champions' speedups over eager: over the solved, and over all asked, where a failure counts as 1.0 (DESIGN 4.9).
     95 % by bootstrap over tasks. Null where a champion has none. count: what the mean is over."""
     rows = []
-    for (method,), own in frames.asked.group_by("method", maintain_order=True):
+    for (method,), own in placed(frames).group_by("method", maintain_order=True):
         for measure, column in (("measured", "speedup"), ("modelled", "modelled")):
             if measure == "measured" or own[column].is_not_null().any():
-                rows += [mean(own, over, measure, column) | {"method": str(method)} for over in ("solved", "all")]
+                rows += [mean(own, over, measure, column, seed) | {"method": str(method)} for over in ("solved", "all")]
     return pl.DataFrame(rows, schema=MEANS)
 
 
-def mean(own: pl.DataFrame, over: str, measure: str, column: str) -> dict[str, Any]:
+def placed(frames: Frames) -> pl.DataFrame:
+    """What was asked, with where it ran."""
+    return frames.asked.join(frames.runs.select("run", "device", "mode"), on="run", maintain_order="left")
+
+
+def mean(own: pl.DataFrame, over: str, measure: str, column: str, seed: int) -> dict[str, Any]:
     part = own.filter("solved") if over == "solved" else own.with_columns(pl.when("solved").then(column).otherwise(1.0).alias(column))
     told = {"over": over, "measure": measure, "count": part.height}
     missing = part[column].null_count()
     if missing or not own["solved"].any():
         simulated = measure == "measured" and (own["mode"] == "simulated").any()
         return {**told, "note": SIMULATED if simulated else f"{missing} without a speedup" if missing else "nothing solved"}
-    low, high = clustered_geomean(part[column], part["task"])
+    low, high = clustered_geomean(part[column], part["task"], seed)
     few = "" if part["task"].n_unique() >= ENOUGH else f"fewer than {ENOUGH} tasks: no interval"
     return {**told, "value": geomean(part[column]), "low": low, "high": high, "note": few}
 
@@ -79,7 +84,7 @@ def hardware(frames: Frames) -> pl.DataFrame:
     """Measured speedup of a task's champions on each device, geometric mean over methods and seeds; low and high are the smallest and the
     largest of them, no interval. spread: the largest device's value over the smallest's, of tasks measured on several (KernelBench-X,
     section 4: max / min over GPUs); other kernels on other devices, unless a kernel was judged again."""
-    measured = frames.asked.filter(pl.col("solved") & pl.col("speedup").is_not_null())
+    measured = placed(frames).filter(pl.col("solved") & pl.col("speedup").is_not_null())
     by = measured.group_by("task", "device").agg(
         count=pl.len(), value=pl.col("speedup").log().mean().exp(), low=pl.col("speedup").min(), high=pl.col("speedup").max()
     )

@@ -6,7 +6,8 @@ from dataclasses import replace
 import polars as pl
 
 from experiments import compare
-from experiments.report import plots, vega
+from experiments.analysis import frames
+from experiments.report import gallery, plots, vega
 from experiments.report.figures import Figure
 from experiments.report.plots import Spec
 from experiments.runs import Run
@@ -15,10 +16,10 @@ scripts = vega.scripts
 
 
 def figures(runs: Sequence[Run]) -> list[Figure]:
-    """In the order of the page: the comparison of the runs, or of one run its figures alone."""
+    """In the order of the page: the comparison of the runs, or of one run its figures alone; then those of the analysis."""
     found = compare.figures(runs)
     shown = found if len(runs) > 1 else [figure for figure in found if figure.name == "compare-methods"]
-    return [replace(figure, spec=compared(figure)) for figure in shown]
+    return [*(replace(figure, spec=compared(figure)) for figure in shown), *gallery.figures(frames.load(runs))]
 
 
 def compared(figure: Figure) -> Spec | None:

@@ -21,7 +21,7 @@ LABELS = 260
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
 """Of methods' lines, beside their colours: told apart in print too."""
 INK = "var(--ink)"
-LEGEND = alt.Legend(title=None, orient="top", columns=3)
+LEGEND = alt.Legend(title=None, orient="top", columns=4)
 
 
 def rows(
@@ -32,7 +32,7 @@ def rows(
     data = known(table)
     if data.is_empty():
         return None
-    scale = alt.Scale(type="log", domain=ratios(data)) if log else alt.Scale(domain=[0, 1]) if share else alt.Scale(zero=True)
+    scale = alt.Scale(type="log", domain=ratios(data), nice=False) if log else alt.Scale(domain=[0, 1]) if share else alt.Scale(zero=True)
     x = alt.X("value:Q", title=title, scale=scale, axis=alt.Axis(format="%") if share else alt.Axis())
     colour = by_method(methods, legend=False) if methods else alt.value(PALETTE[0])
     base = chart(data).encode(y=alt.Y(f"{label}:N", title=None, sort=None, axis=alt.Axis(labelLimit=LABELS)), tooltip=tips(data))
@@ -46,12 +46,14 @@ def rows(
 def curves(
     table: pl.DataFrame, at: str, title: str, value: str, methods: Sequence[str], step: bool = False, share: bool = False
 ) -> Spec | None:
-    """A line for each method over `at`, with the band of its interval."""
+    """A line for each method over `at`, with the band of its interval; None of steps that are all at 0."""
     data = known(table)
-    if data.is_empty():
+    if data.is_empty() or (step and not data[at].max()):
         return None
     bend: Any = "step-after" if step else "linear"
-    x = alt.X(f"{at}:Q", title=title, axis=alt.Axis(tickMinStep=1) if data[at].dtype.is_integer() else alt.Axis())
+    places = data[at].unique().to_list()
+    whole = len(places) < 20 and all(place == int(place) for place in places)
+    x = alt.X(f"{at}:Q", title=title, axis=alt.Axis(tickMinStep=1, format="d") if whole else alt.Axis())
     scale = alt.Scale(domain=[0, 1]) if share else alt.Scale(zero=False)
     y: dict[str, Any] = {"title": value, "scale": scale, "axis": alt.Axis(format="%") if share else alt.Axis()}
     base = chart(data).encode(x=x, color=by_method(methods), tooltip=tips(data))
