@@ -41,16 +41,11 @@ def geomeans(frames: Frames, seed: int = 0) -> pl.DataFrame:
     """Geometric means of champions' speedups over eager: over the solved, and over all asked, where a failure counts as 1.0 (DESIGN 4.9).
     95 % by bootstrap over tasks. Null where a champion has none. count: what the mean is over."""
     rows = []
-    for (method,), own in placed(frames).group_by("method", maintain_order=True):
+    for (method,), own in frames.asked.group_by("method", maintain_order=True):
         for measure, column in (("measured", "speedup"), ("modelled", "modelled")):
             if measure == "measured" or own[column].is_not_null().any():
                 rows += [mean(own, over, measure, column, seed) | {"method": str(method)} for over in ("solved", "all")]
     return pl.DataFrame(rows, schema=MEANS)
-
-
-def placed(frames: Frames) -> pl.DataFrame:
-    """What was asked, with where it ran."""
-    return frames.asked.join(frames.runs.select("run", "device", "mode"), on="run", maintain_order="left")
 
 
 def mean(own: pl.DataFrame, over: str, measure: str, column: str, seed: int) -> dict[str, Any]:
@@ -84,7 +79,7 @@ def hardware(frames: Frames) -> pl.DataFrame:
     """Measured speedup of a task's champions on each device, geometric mean over methods and seeds; low and high are the smallest and the
     largest of them, no interval. spread: the largest device's value over the smallest's, of tasks measured on several (KernelBench-X,
     section 4: max / min over GPUs); other kernels on other devices, unless a kernel was judged again."""
-    measured = placed(frames).filter(pl.col("solved") & pl.col("speedup").is_not_null())
+    measured = frames.asked.filter(pl.col("solved") & pl.col("speedup").is_not_null())
     by = measured.group_by("task", "device").agg(
         count=pl.len(), value=pl.col("speedup").log().mean().exp(), low=pl.col("speedup").min(), high=pl.col("speedup").max()
     )

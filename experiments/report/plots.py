@@ -21,7 +21,7 @@ LABELS = 260
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
 """Of methods' lines, beside their colours: told apart in print too."""
 INK = "var(--ink)"
-LEGEND = alt.Legend(title=None, orient="top", columns=4)
+LEGEND = alt.Legend(title=None, orient="top", columns=4, symbolOpacity=1)
 
 
 def rows(
@@ -53,7 +53,7 @@ def curves(
     bend: Any = "step-after" if step else "linear"
     places = data[at].unique().to_list()
     whole = len(places) < 20 and all(place == int(place) for place in places)
-    x = alt.X(f"{at}:Q", title=title, axis=alt.Axis(tickMinStep=1, format="d") if whole else alt.Axis())
+    x = alt.X(f"{at}:Q", title=title, axis=alt.Axis(values=sorted(places), format="d") if whole else alt.Axis())
     scale = alt.Scale(domain=[0, 1]) if share else alt.Scale(zero=False)
     y: dict[str, Any] = {"title": value, "scale": scale, "axis": alt.Axis(format="%") if share else alt.Axis()}
     base = chart(data).encode(x=x, color=by_method(methods), tooltip=tips(data))
