@@ -67,11 +67,11 @@ def slower(frames: Frames) -> pl.DataFrame:
     methods = frames.runs.select("method", "mode").unique("method", maintain_order=True)
     counted = passed.group_by("method").agg(found=(pl.col("speedup") < 1).sum(), sure=(pl.col("speedup_high") < 1).sum(), count=pl.len())
     rows = methods.join(counted, on="method", how="left", maintain_order="left").with_columns(pl.col("found", "sure", "count").fill_null(0))
-    low, high = wilson(rows["found"], rows["count"])
+    low, high = wilson(rows["found"], rows["count"].replace(0, None))
     told = pl.when(pl.col("count") > 0).then(pl.lit("")).when(pl.col("mode") == "simulated").then(pl.lit(SIMULATED))
     value = pl.when(pl.col("count") > 0).then(pl.col("found") / pl.col("count"))
     return rows.select("method", "count", "found", "sure", value=value, note=told.otherwise(pl.lit("nothing measured"))).with_columns(
-        low=low, high=high
+        low=pl.Series(low).fill_nan(None), high=pl.Series(high).fill_nan(None)
     )
 
 
