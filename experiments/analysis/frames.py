@@ -2,7 +2,7 @@
 
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ import polars as pl
 
 from agents import prices
 from experiments import methods
-from experiments.records import KINDS
+from experiments.records import CERTAIN, KINDS
 from experiments.runs import Run, trajectory_id
 from experiments.spend import valued
 
@@ -100,13 +100,42 @@ def whole(data: bytes) -> bytes:
 
 
 def spent(run: Run) -> pl.DataFrame:
-    frame = read(run, "calls", CALLS)
     rows = prices.stored(run.prices)
-    tries = [valued(line, {"run": run.run_id}, rows.get(line["model_asked"]), frozenset()) for line in lines(frame)]
+    frame = read(run, "calls", CALLS).with_row_index("line").with_columns(plain=plain(rows))
+    sure, others = frame.filter("plain"), frame.filter(~pl.col("plain"))
+    tries = [valued(line, {"run": run.run_id}, rows.get(line["model_asked"]), frozenset()) for line in lines(others)]
     worth = pl.DataFrame(
         [(t.tokens, t.unsure, t.tokens_at_most, t.usd, t.usd_at_most, t.unpriced) for t in tries], schema=VALUED, orient="row"
     )
-    return pl.concat([frame, worth], how="horizontal").unnest("identity").unnest("usage").drop("sampling")
+    both = pl.concat([sure.with_columns(**products(rows)), pl.concat([others, worth], how="horizontal")])
+    return both.sort("line").unnest("identity").unnest("usage").drop("sampling", "line", "plain")
+
+
+def used(kind: str) -> pl.Expr:
+    return pl.col("usage").struct.field(kind)
+
+
+def plain(rows: Mapping[str, prices.Row]) -> pl.Expr:
+    """Tries whose cost is tokens times rates: usage certain, tier standard, one rate for every length of prompt. They are nearly all of a
+    large store, and are valued as columns; `experiments.spend.valued` values the rest."""
+    certain = used("input").is_not_null() & pl.col("usage_source").is_in(CERTAIN) & (pl.col("tier") == "standard")
+    priced = pl.lit(False)
+    for model, row in rows.items():
+        unknown = [used(kind) > 0 for kind in KINDS if getattr(row.rates, kind) is None]
+        priced = priced | ((pl.col("model_asked") == model) & pl.lit(row.long is None) & ~pl.any_horizontal(pl.lit(False), *unknown))
+    return (certain & priced).fill_null(False)
+
+
+def products(rows: Mapping[str, prices.Row]) -> dict[str, pl.Expr]:
+    """VALUED of plain tries."""
+    usd = pl.lit(0.0)
+    for kind in KINDS:
+        rates = {model: getattr(row.rates, kind) or 0.0 for model, row in rows.items()}
+        usd = usd + used(kind) * pl.col("model_asked").replace_strict(rates, default=0.0, return_dtype=REAL) / 1e6
+    tokens = pl.sum_horizontal(used(kind) for kind in KINDS)
+    sure = {"unsure": pl.lit(False), "unpriced": pl.lit(False)}
+    values = {"tokens": tokens, "tokens_at_most": tokens, "usd_at_least": usd, "usd_at_most": usd, **sure}
+    return {name: values[name].cast(kind) for name, kind in VALUED.items()}
 
 
 def lines(frame: pl.DataFrame) -> Iterator[dict[str, Any]]:
