@@ -39,7 +39,8 @@ def rows(
     line = base.mark_rule(strokeWidth=2).transform_filter("isValid(datum.low) && isValid(datum.high)")
     point = base.mark_point(filled=True, size=70, opacity=1).encode(x=x, color=colour)
     count = base.mark_text(align="left", baseline="bottom", dx=6, dy=-3).encode(x=x, text=f"{told}:N")
-    layers = [point, line.encode(x=alt.X("low:Q", title=title), x2="high:Q", color=colour), count]
+    span = [line.encode(x=alt.X("low:Q", title=title), x2="high:Q", color=colour)] if bounded(data) else []
+    layers = [point, *span, count]
     return sized(alt.layer(*unity(at), *layers), STEP * data[label].n_unique(), f"{title}, by {label}")
 
 
@@ -60,7 +61,7 @@ def curves(
     band = base.mark_area(opacity=0.15, interpolate=bend).encode(y=alt.Y("low:Q", **y), y2="high:Q")
     dots: Any = {"filled": True, "size": 40} if data.height <= 20 * len(methods) and not step else False
     line = base.mark_line(strokeWidth=2, interpolate=bend, point=dots).encode(y=alt.Y("value:Q", **y), strokeDash=dash(methods))
-    return sized(alt.layer(band, line), HEIGHT, f"{value} over {title}, a line for each method")
+    return sized(alt.layer(*([band] if bounded(data) else []), line), HEIGHT, f"{value} over {title}, a line for each method")
 
 
 def stacks(table: pl.DataFrame, label: str, part: str, title: str, colours: Mapping[str, str]) -> Spec | None:
@@ -108,6 +109,11 @@ def known(table: pl.DataFrame) -> pl.DataFrame:
     """What can be drawn, without what only the table shows."""
     texts = [name for name, kind in table.schema.items() if name == "note" or kind.is_nested()]
     return table.drop(texts).filter(pl.col("value").is_not_null() & pl.col("value").is_finite())
+
+
+def bounded(data: pl.DataFrame) -> bool:
+    """Whether any row has an interval: Vega warns of a layer without an extent."""
+    return data.select((pl.col("low").is_not_null() & pl.col("high").is_not_null()).any()).item()
 
 
 def chart(data: pl.DataFrame) -> alt.Chart:
