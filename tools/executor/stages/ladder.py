@@ -76,10 +76,9 @@ class Ladder:
         order = self.rng.sample(cases, len(cases))
         self.sealed = {cases[-1]["name"], self.rng.choice(cases)["name"]}
         with self._locked():
+            self._enter()
             self._all(order)
-        with self.course.gpu(shared=True):
             self._right_after()
-        with self._locked():
             self._alone(order[-1])
         self.course.record.timing = self._timing([case["name"] for case in cases])
 
@@ -94,17 +93,19 @@ class Ladder:
                 resources["gpu_s"] = round(resources.get("gpu_s", 0.0) + self.clock() - begun, 3)
 
     def _prepare(self, cases: list[Message]) -> None:
-        """What does not need the GPU alone: a living sandbox, how fast the GPU can be, floors, compiled baselines."""
-        with self.course.gpu(shared=True):
-            self.course.reopen()
-            doubt = self.course.judge({"op": "peaks"})["doubt"]
-            if "compile" in self.course.settings.baselines:
+        """What does not need the GPU alone: compiled baselines, and what the hardware's sheet allows."""
+        if "compile" in self.course.settings.baselines:
+            with self.course.gpu(shared=True):
                 self._compile(cases)
-        if doubt:
-            self.surroundings.notes.append(f"no floor: {doubt}")
         for case in cases:
-            floor = self.course.judge({"op": "floor", "case": case["name"], "seed": self.course.settings.seed})
-            self.floors[case["name"]] = {"cold": None, "warm": None} if doubt else floor
+            self.floors[case["name"]] = self.course.judge({"op": "floor", "case": case["name"], "seed": self.course.settings.seed})
+
+    def _enter(self) -> None:
+        """A living sandbox; and no floors where the GPU is faster than its sheet."""
+        self.course.reopen()
+        if doubt := self.course.judge({"op": "peaks"})["doubt"]:
+            self.surroundings.notes.append(f"no floor: {doubt}")
+            self.floors = {name: {"cold": None, "warm": None} for name in self.floors}
 
     def _compile(self, cases: list[Message]) -> None:
         """The reference for each size; where one fails there is none, and the next ones are not waited for."""

@@ -21,17 +21,18 @@ WAIT_S = 1800.0
 def gpu_lock(index: int, worker: Worker, shared: bool = False, seconds: float = WAIT_S) -> Iterator[None]:
     """Holds the GPU, alone or `shared`, by its UUID, for an index means another GPU to each who sees but some of them.
 
-    Who waits for the GPU holds its gate, so that a timing is not kept waiting by calls that came after it. Raises `Stop`
-    (`infra_error`) when the time is up.
+    While anyone waits for the GPU alone or has it so, the gate is closed to those who would share it: timings come one after another,
+    and the calls that run are waited for once. Raises `Stop` (`infra_error`) when the time is up.
     """
     uuids = worker.device.get("uuids", [])
     name = uuids[index] if index < len(uuids) and uuids[index] else str(index)
     deadline = time.monotonic() + seconds
-    with _opened(f"kernelwright-gpu-{name}.lock") as gpu:
-        with _opened(f"kernelwright-gpu-{name}.gate") as gate:
-            _lock(gate, fcntl.LOCK_EX, worker, deadline)
-            _lock(gpu, fcntl.LOCK_SH if shared else fcntl.LOCK_EX, worker, deadline)
-        if not shared:
+    with _opened(f"kernelwright-gpu-{name}.lock") as gpu, _opened(f"kernelwright-gpu-{name}.gate") as gate:
+        _lock(gate, fcntl.LOCK_EX if shared else fcntl.LOCK_SH, worker, deadline, gpu)
+        _lock(gpu, fcntl.LOCK_SH if shared else fcntl.LOCK_EX, worker, deadline, gpu)
+        if shared:
+            fcntl.flock(gate, fcntl.LOCK_UN)
+        else:
             _sign(gpu)
         yield
 
@@ -57,7 +58,7 @@ def _opened(name: str) -> Iterator[int]:
         os.close(fd)
 
 
-def _lock(fd: int, kind: int, worker: Worker, deadline: float) -> None:
+def _lock(fd: int, kind: int, worker: Worker, deadline: float, signed: int) -> None:
     while True:
         try:
             fcntl.flock(fd, kind | fcntl.LOCK_NB)
@@ -66,7 +67,7 @@ def _lock(fd: int, kind: int, worker: Worker, deadline: float) -> None:
             if readable([worker.cancelled], 0.01):
                 raise Cancelled from None
             if time.monotonic() > deadline:
-                raise Stop("infra_error", f"the GPU was not to be had in time; last held by process {_owner(fd)}") from None
+                raise Stop("infra_error", f"the GPU was not to be had in time; last held by process {_owner(signed)}") from None
 
 
 def _sign(fd: int) -> None:

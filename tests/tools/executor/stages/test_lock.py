@@ -5,6 +5,7 @@ import stat
 import subprocess
 import sys
 import threading
+import time
 import uuid
 from types import SimpleNamespace
 
@@ -82,33 +83,30 @@ def test_lock_of_a_dead_process_is_free(worker):
     assert had
 
 
-def test_timing_that_waits_comes_before_calls_that_came_later(worker):
+def test_timings_that_wait_come_one_after_another_before_calls_that_came_later(worker):
     order = []
-    waiting = threading.Event()
 
-    def timing() -> None:
-        waiting.set()
-        with gpu_lock(1, worker):
-            order.append("timing")
+    def use(name: str, shared: bool) -> threading.Thread:
+        def hold() -> None:
+            with gpu_lock(1, worker, shared):
+                order.append(name)
+                time.sleep(0.05)
 
-    def call() -> None:
-        with gpu_lock(1, worker, shared=True):
-            order.append("call")
+        thread = threading.Thread(target=hold)
+        thread.start()
+        return thread
 
     with gpu_lock(1, worker, shared=True):
-        first = threading.Thread(target=timing)
-        first.start()
-        waiting.wait()
-        # Until it holds the gate.
+        first = use("timing", shared=False)
+        # Until it has closed the gate.
         while _free(worker):
             pass
-        second = threading.Thread(target=call)
-        second.start()
-        second.join(0.1)
+        threads = [first, use("call", shared=True), use("timing", shared=False)]
+        threads[1].join(0.1)
         assert order == []
-    first.join()
-    second.join()
-    assert order[0] == "timing"
+    for thread in threads:
+        thread.join()
+    assert order == ["timing", "timing", "call"]
 
 
 def _free(worker) -> bool:
