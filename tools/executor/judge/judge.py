@@ -113,6 +113,11 @@ class Judge:
         about = request.get("reference")
         return about is not None and (self.line is None or self.line.serial != about["serial"])
 
+    def free(self, request: Message, fds: list[int]) -> Message:
+        """Bytes of the GPU's memory that nobody holds, and all of them."""
+        free, total = torch.accelerator.get_memory_info()
+        return {"free": free, "total": total}
+
     def inputs(self, request: Message, fds: list[int]) -> Message:
         """Draws the inputs of a case and puts them into the shared memory."""
         self.sent = (request["case"], request["seed"])

@@ -37,6 +37,8 @@ from tools.settings import Settings
 
 MAX_SOURCE = 256 << 10
 PARSE_S = 10.0
+PROMISED = 0.25
+"""Of a GPU's memory, what a candidate that runs alone must find free if `oom` is to be its own fault."""
 
 
 class Course:
@@ -107,13 +109,14 @@ class Course:
 
     def _stages(self) -> None:
         try:
-            self._judged(shared=True)
+            with self.gpu(shared=True):
+                # Held throughout: who waits for it at each call waits for everybody's timing at each call.
+                self.open()
+                self._calls()
         except Stop as stop:
             if stop.failure.kind != "oom" or not self.device:
                 raise
-            # Others may have had the memory: what counts is whether it suffices for one.
-            self._forget()
-            self._judged(shared=False)
+            self._again_alone()
         if not self.device:
             self.record.no_timing = "the simulated device has no clock: speed is measured on a GPU only"
             if self.settings.profile != "off":
@@ -130,11 +133,20 @@ class Course:
                 Profiling(self).run()
         self._remember()
 
-    def _judged(self, shared: bool) -> None:
-        # Held throughout: who waits for it at each call waits for everybody's timing at each call.
-        with self.gpu(shared):
+    def _again_alone(self) -> None:
+        """Others may have had the memory: what counts is whether it suffices for one."""
+        self._forget()
+        with self.gpu(shared=False):
             self.open()
-            self._calls()
+            memory = self.judge({"op": "free"})
+            free, total = memory["free"], memory["total"]
+            try:
+                self._calls()
+            except Stop as stop:
+                if stop.failure.kind != "oom" or free >= PROMISED * total:
+                    raise
+                message = f"others hold the GPU's memory: {free >> 20} of {total >> 20} MiB were free; executor.workers may be too many"
+                raise Stop("infra_error", message) from None
 
     def _forget(self) -> None:
         """Begins anew."""

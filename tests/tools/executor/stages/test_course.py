@@ -140,9 +140,11 @@ class Crowded(Course):
 
     device = True
 
-    def __init__(self, source: str):
+    def __init__(self, source: str, free: float = 1.0, hungry: bool = False):
         super().__init__(cast(Any, None), source, find("quick/gelu"), replace(SETTINGS, timing="off"))
         self.held: list[bool] = []
+        self.free = free
+        self.hungry = hungry
 
     def gpu(self, shared):
         self.held.append(shared)
@@ -157,8 +159,12 @@ class Crowded(Course):
     def _remember(self):
         pass
 
+    def judge(self, request, fds=()):
+        assert request == {"op": "free"}
+        return {"free": int(self.free * (80 << 30)), "total": 80 << 30}
+
     def _calls(self):
-        if self.held[-1]:
+        if self.held[-1] or self.hungry:
             self.record.cases.append(cast(Any, "of the first try"))
             raise Stop("oom", "out of memory")
 
@@ -168,3 +174,11 @@ def test_memory_that_others_hold_is_held_against_nobody():
     course._stages()
     assert course.held == [True, False]
     assert course.record.cases == []
+
+
+@pytest.mark.parametrize(("free", "verdict"), [(0.9, "oom"), (0.1, "infra_error")])
+def test_memory_that_is_not_there_for_one_alone_is_held_against_whoever_has_it(free, verdict):
+    course = Crowded(KERNEL, free, hungry=True)
+    with pytest.raises(Stop) as stop:
+        course._stages()
+    assert stop.value.failure.kind == verdict
