@@ -21,7 +21,7 @@ class Overview:
 def overview(runs: Sequence[Run], rows: Sequence[Row]) -> Overview:
     names = list(dict.fromkeys(row.record["method"] for row in rows))
     total = summed("all", rows)
-    lead = f"{words.count(len({row.record['task'] for row in rows}))} tasks asked of {listed(names)}. {' '.join(devices(runs))}"
+    asked = f"{words.count(len({row.record['task'] for row in rows}))} tasks asked of {listed(names)}."
     totals = [
         ("solved", f"{total['solved']:,} of {total['asked']:,}"),
         ("attempts", words.count(total["attempts"])),
@@ -29,6 +29,7 @@ def overview(runs: Sequence[Run], rows: Sequence[Row]) -> Overview:
         ("tokens", words.count(total["tokens"], total["tokens_unknown"])),
         ("cost", words.usd(total["usd"], total["usd_unknown"])),
     ]
+    lead = " ".join([asked, *devices(runs), *unended(rows)])
     return Overview(lead, totals, [summed(name, [row for row in rows if row.record["method"] == name]) for name in names])
 
 
@@ -65,6 +66,14 @@ def devices(runs: Sequence[Run]) -> list[str]:
     """A sentence for each device."""
     found = {(device["name"], bool(device["simulated"])): None for device in (run.environment["device"] for run in runs)}
     return [f"On {name}: {'speeds are modelled, none is measured' if simulated else 'speeds are measured'}." for name, simulated in found]
+
+
+def unended(rows: Sequence[Row]) -> list[str]:
+    """A sentence where a run was stopped, or goes on."""
+    unbegun = sum(row.result == "open" and not row.record["calls"] for row in rows)
+    ongoing = sum(row.record["end_reason"] is None for row in rows) - unbegun
+    found = [f"{words.count(number)} {state}" for number, state in ((unbegun, "not begun"), (ongoing, "not ended")) if number]
+    return [f"Of the trajectories asked for, {listed(found)}: what they lack counts as not solved."] if found else []
 
 
 def listed(names: Sequence[str]) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import duckdb
 
@@ -59,14 +60,20 @@ def run(path: Path, trajectories: Trajectories, scaffold: str = "geak", simulate
 async def fill(
     store: RunStore, name: str, category: str, rounds: Sequence[Sequence[Candidate]], simulated: bool, by: Mapping[str, object]
 ) -> None:
-    now, best = 0.0, (0.0, None)
+    now = 0.0
+    best: tuple[float, str | None] = (0.0, None)
     for number, candidates in enumerate(rounds):
         await store.write_call(records.call(name, "planner", number, start=now, end=now + 1))
         for sample, candidate in enumerate(candidates):
             now += SECONDS
             identity = Identity(name, "generator", number, sample=sample)
-            unknown = {"usage": None, "usage_source": "none", "cost_usd": None, "cost_upper": 0.4 if candidate.bounded else None,
-                       "tokens_upper": 20 if candidate.bounded else None}  # fmt: skip
+            unknown: dict[str, Any] = {
+                "usage": None,
+                "usage_source": "none",
+                "cost_usd": None,
+                "cost_upper": 0.4 if candidate.bounded else None,
+                "tokens_upper": 20 if candidate.bounded else None,
+            }
             await store.write_call(
                 records.call(name, "generator", number, call_id=identity.key, identity=identity, start=now, end=now + 1,
                              **({} if candidate.known else unknown))

@@ -50,6 +50,13 @@ def test_charts_are_drawn_in_silence_and_without_a_network(tab: Any, out: Path) 
     assert [url for url in tab.requests if not url.startswith(("data:", "blob:"))] == [out.as_uri()]
 
 
+def test_on_a_narrow_screen_nothing_but_tables_and_charts_scrolls_sideways(tab: Any) -> None:
+    usual = tab.viewport_size
+    tab.set_viewport_size({"width": 420, "height": 800})
+    assert tab.evaluate("() => document.documentElement.scrollWidth") == 420
+    tab.set_viewport_size(usual)
+
+
 def test_a_chart_takes_the_colours_of_the_theme(tab: Any) -> None:
     before = fill(tab)
     tab.get_by_role("button", name="Switch between light and dark").click()

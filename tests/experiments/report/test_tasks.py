@@ -45,5 +45,12 @@ def test_shares_are_of_what_was_asked(tmp_path: Path) -> None:
     assert head.totals[0] == ("solved", "1 of 3")
 
 
+def test_the_head_says_what_was_not_begun_and_what_has_not_ended(tmp_path: Path) -> None:
+    run, ended = stores.hostile(tmp_path / "r"), tmp_path / "r" / "trajectories.jsonl"
+    assert overview.unended(rows(run)) == ["Of the trajectories asked for, 1 not begun: what they lack counts as not solved."]
+    ended.write_text("".join(ended.read_text().splitlines(keepends=True)[:-1]))
+    assert "asked for, 1 not begun and 1 not ended: what they lack" in overview.overview([run], rows(Run(run.path))).lead
+
+
 def test_an_anchor_quotes_its_parts() -> None:
     assert tasks.anchor("r", "quick/add@0") == "trajectory/r/quick%2Fadd%400"
