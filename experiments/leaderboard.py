@@ -65,7 +65,7 @@ class Entry:
             "low": float(low), "high": float(high), "tokens_per_solved": total["tokens_per_success"],
             "tokens_at_least": total["tokens_at_least_per_success"], "usd_per_solved": total["usd_per_success"],
             "usd_at_least": total["usd_at_least_per_success"],
-            "open": total["asked"] - sum(len(run.trajectories) for run in self.runs),
+            "open": sum(run.open for run in self.runs),
             **(dict.fromkeys(MEASURED) if self.simulated else self.speeds(champions, total["asked"])), **self.told(),
         }  # fmt: skip
 

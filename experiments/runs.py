@@ -12,6 +12,8 @@ from omegaconf import OmegaConf
 from benchmark.errors import UserError
 from tools import jsonl
 
+PAUSED = frozenset({"interrupted", "waiting"})
+"""End reasons of trajectories that are not over: a resumed run goes on with them."""
 FILES = ("attempts", "calls", "choices", "evaluations", "trajectories")
 
 
@@ -105,6 +107,11 @@ class Run:
         """(task, seed) of every trajectory that the run was asked for: the denominator of every share."""
         asked = self.environment["asked"]
         return [(task, seed) for task in asked["tasks"] for seed in asked["seeds"]]
+
+    @property
+    def open(self) -> int:
+        """How many trajectories that were asked for have not come to their end."""
+        return len(self.asked) - sum(t["end_reason"] not in PAUSED for t in self.trajectories)
 
     def notes(self) -> Iterable[str]:
         """What a reader must be told about the files."""

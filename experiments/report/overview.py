@@ -8,7 +8,7 @@ from statsmodels.stats.proportion import proportion_confint
 from experiments import records, words
 from experiments.report.lines import Record
 from experiments.report.tasks import Row
-from experiments.runs import Run
+from experiments.runs import PAUSED, Run
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def devices(runs: Sequence[Run]) -> list[str]:
 def unended(rows: Sequence[Row]) -> list[str]:
     """A sentence where a run was stopped, or goes on."""
     unbegun = sum(row.result == "open" and not row.record["calls"] for row in rows)
-    ongoing = sum(row.record["end_reason"] is None for row in rows) - unbegun
+    ongoing = sum(row.record["end_reason"] in (None, *PAUSED) for row in rows) - unbegun
     found = [f"{words.count(number)} {state}" for number, state in ((unbegun, "not begun"), (ongoing, "not ended")) if number]
     return [f"Of the trajectories asked for, {listed(found)}: what they lack counts as not solved."] if found else []
 

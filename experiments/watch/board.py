@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from experiments.records import KINDS, standing
-from experiments.runs import Run, task_of, trajectory_id
+from experiments.runs import PAUSED, Run, task_of, trajectory_id
 from experiments.watch.tail import Batch
 
 Record = dict[str, Any]
@@ -98,6 +98,8 @@ class Row:
 
     @property
     def group(self) -> str:
+        if self.state in PAUSED:
+            return "stopped"
         return self.state if self.state in ("asked", "running", "stopped") else "ended"
 
     @property

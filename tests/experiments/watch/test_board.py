@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.runs import Run
+from experiments.runs import PAUSED, Run
 from experiments.watch.board import Board, Row
 from experiments.watch.order import matching, ordered
 from experiments.watch.tail import Batch, Reader
@@ -66,6 +66,7 @@ def test_the_state_of_a_run_that_nobody_writes_follows_from_its_trajectories(tmp
         row.ended = {"end_reason": reason}
     made.running = False
     assert made.state == state
+    assert [row.ended["end_reason"] for row in made.ended() if row.ended] == [one for one in reasons if one not in PAUSED]
 
 
 def test_budgets_left_are_those_of_the_run_and_of_each_trajectory(tmp_path: Path) -> None:
