@@ -39,13 +39,16 @@ Trajectories = Mapping[str, Sequence[Sequence[Candidate]]]
 """By task, for each round its candidates."""
 
 
-def run(path: Path, trajectories: Trajectories, scaffold: str = "geak", simulated: bool = False, seed: int = 0, open_: int = 0) -> Run:
+def run(
+    path: Path, trajectories: Trajectories, scaffold: str = "geak", simulated: bool = False, seed: int = 0, open_: int = 0,
+    device: str = "GPU",
+) -> Run:  # fmt: skip
     """A planner is asked before each round; `open_` tasks more were asked for and not begun."""
     names = [*trajectories, *(f"quick/open{i}" for i in range(open_))]
     tasks = {t: {"sha": "s", "category": ("Math", "Loss")[sum(map(ord, t)) % 2], "suite": "quick"} for t in names}
     known = {
         "created": 1.7e9, "asked": {"tasks": tasks, "seeds": [seed]}, "scaffold": {"name": scaffold}, "model": "openai/x", "roles": {},
-        "device": {"platform": "cuda", "name": "GPU", "count": 1, "simulated": simulated}, "python": "3.11",
+        "device": {"platform": "cuda", "name": device, "count": 1, "simulated": simulated}, "python": "3.11",
         "packages": {"torch": "2.11.0", "triton": "3.6.0"}, "revision": "0123456789abcdef",
     }  # fmt: skip
     table = Prices.load({"openai/x": RATES})

@@ -71,6 +71,18 @@ def test_hardware_by_sql(both: Both) -> None:
     assert ours["spread"].to_list() == [None] * len(rows)
 
 
+def test_spread_is_over_the_devices_that_measured_a_task(tmp_path: Path) -> None:
+    speeds = {"H200": {"quick/a": 3.0, "quick/b": 2.0}, "MI300X": {"quick/a": 1.5}, "T4": {"quick/a": 2.0}}
+    runs = [run(tmp_path / device, {task: [[Candidate(speedup=speed)]] for task, speed in found.items()}, device=device)
+            for device, found in speeds.items()]  # fmt: skip
+    table = speed.hardware(load(runs))
+    assert table.select("task", "device", "value").rows() == [
+        ("quick/a", "H200", pytest.approx(3.0)), ("quick/a", "MI300X", pytest.approx(1.5)), ("quick/a", "T4", pytest.approx(2.0)),
+        ("quick/b", "H200", pytest.approx(2.0)),
+    ]  # fmt: skip
+    assert table["spread"].to_list() == [pytest.approx(2.0)] * 3 + [None]
+
+
 def test_simulated_runs_have_no_measured_speed_and_it_is_said(tmp_path: Path) -> None:
     frames = load([run(tmp_path / "a", SIX, simulated=True)])
     measured = speed.geomeans(frames).filter(pl.col("measure") == "measured")
