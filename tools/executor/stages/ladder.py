@@ -29,6 +29,8 @@ SEALED_HOST_BYTES = 64 << 20
 SLOWED = 1.05
 """So many times as long the baseline may take beside the candidate as alone."""
 SELF = (0.98, 1.02)
+CROWDED = 0.5
+"""Share of the time in which something waits for a processor from which the walls of blocks say nothing against a candidate."""
 TRIES = 2
 """Of a size that speaks against the candidate, each on new values."""
 FORGIVEN = OURS | {"oom"}
@@ -149,16 +151,18 @@ class Ladder:
             f"{clock.least:.1f}; {clock.granted:.1f} us are given"
         )
 
-    def _against(self, case: Message, contest: Contest, size: TimedSize) -> Stop | None:
-        """What the times themselves say against the candidate."""
+    def _against(self, case: Message, contest: Contest, size: TimedSize) -> Stop | Untimed | None:
+        """What the times themselves say against the candidate, or against the host."""
         if contest.fresh > FRESH_RATIO:
             message = f"calls on values that were never seen before take {contest.fresh:.2f} times as long"
             return Stop("suspected_hack", message, {"case": case["name"]})
-        clocks = (contest.agreement, contest.warm_agreement, contest.sealed_agreement)
-        if any(clock and clock.far for clock in clocks):
-            return Stop(
-                "suspected_hack", "the device times that the candidate's process reports are far too short for the time that went by"
-            )
+        for blocks, clock in contest.clocks().items():
+            if clock.far:
+                return self._by_walls(
+                    "the device times that the candidate's process reports are far too short for the time that went by: "
+                    f"{clock.claim:.1f} us per call, and {clock.least:.1f} by the broker's clock",
+                    {"case": case["name"], "blocks": blocks},
+                )
         floors = self.floors[case["name"]]
         warm = size.warm["candidate_us"] if size.warm else None
         for us, floor in ((size.candidate_us, floors["cold"]), (warm, floors["warm"])):
@@ -166,6 +170,13 @@ class Ladder:
                 message = f"a call took {us:.2f} us; the least traffic and arithmetic of the task need {floor:.2f} us on this hardware"
                 return Stop("below_floor", message, {"case": case["name"]})
         return None
+
+    def _by_walls(self, message: str, detail: Message) -> Stop | Untimed:
+        """What walls say against the candidate, where its process was not kept from running by others."""
+        busy = self.surroundings.busy()
+        if busy is not None and busy > CROWDED:
+            return Untimed(f"something waited for a processor {busy:.0%} of the time, and {message}")
+        return Stop("suspected_hack", message, {**detail, "host_busy": busy})
 
     def _right_after(self) -> None:
         """A correctness case once more: who is right while it is watched may be wrong when it has run often."""
@@ -178,6 +189,8 @@ class Ladder:
         """The baseline when the candidate's process is gone: what that one left running must not have slowed it down."""
         for attempt in range(TRIES):
             self.course.box.kill()
+            # From here on the candidate does not make the host busy.
+            self.surroundings.look("alone")
             ratio = self.contests[case["name"]].slowed()
             if ratio <= SLOWED:
                 return
@@ -185,9 +198,8 @@ class Ladder:
                 self.course.reopen()
                 self.course.worker.settle_spare()
                 self._size(case)
-        raise Stop(
-            "suspected_hack", f"the baseline takes at least {ratio:.2f} times as long beside the candidate as alone", {"case": case["name"]}
-        )
+        message = f"the baseline takes at least {ratio:.2f} times as long beside the candidate as alone"
+        raise self._by_walls(message, {"case": case["name"]})
 
     def _contest(self, case: Message) -> Contest:
         """Gives both sides the same input sets."""

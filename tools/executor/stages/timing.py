@@ -151,6 +151,11 @@ class Contest:
             size.warm = self._warm(deadline)
         return size
 
+    def clocks(self) -> dict[str, Agreement]:
+        """What the two clocks say of each kind of blocks that there were."""
+        found = {"cold": self.agreement, "warm": self.warm_agreement, "sealed": self.sealed_agreement}
+        return {blocks: agreement for blocks, agreement in found.items() if agreement}
+
     def _behind(self) -> bool:
         """Whether a side's host was not done with a long block when the device was."""
         calls, stall = 2 * self.plan.calls, self.plan.stall * self.flush_us

@@ -3,8 +3,11 @@
 import os
 import subprocess
 import sys
+import time
 
-from tools.executor.stages.surroundings import Surroundings, descends
+import pytest
+
+from tools.executor.stages.surroundings import PRESSURE, Surroundings, descends, waited
 
 
 def looked(*states: dict) -> Surroundings:
@@ -41,6 +44,34 @@ def test_what_is_not_known_stays_null():
     assert made.notes == []
     assert made.samples[0]["throttle"] is None
     assert made.samples[0]["missing"] == {"throttle": "NVML is not there"}
+
+
+def test_busy_is_the_share_of_the_time_since_the_last_look_in_which_something_waited(monkeypatch):
+    seconds, stalled = iter([10.0, 14.0, 14.0, 16.0, 16.0]), iter([3.0, 4.0, 4.0, 6.0, 6.0])
+    monkeypatch.setattr("time.monotonic", lambda: next(seconds))
+    made = Surroundings(lambda: {"throttle": [], "processes": []}, stalled=lambda: next(stalled))
+    made.look("before")
+    assert made.samples[0]["host_busy"] == 0.25
+    assert made.busy() == 1.0
+
+
+def test_busy_is_not_known_where_the_kernel_does_not_say(monkeypatch, tmp_path):
+    monkeypatch.setattr("tools.executor.stages.surroundings.PRESSURE", tmp_path / "none")
+    assert Surroundings(dict).busy() is None
+
+
+@pytest.mark.skipif(not PRESSURE.exists(), reason="the kernel tells no pressure")
+def test_what_the_kernel_says_of_pressure_grows_with_more_work_than_processors():
+    before = waited()
+    work = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2 * (os.cpu_count() or 1) + 1)]
+    try:
+        time.sleep(0.5)
+    finally:
+        for one in work:
+            one.kill()
+            one.wait()
+    assert before is not None
+    assert waited() - before > 0.2
 
 
 def test_own_processes_are_known_by_descent():
