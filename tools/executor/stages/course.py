@@ -111,8 +111,7 @@ class Course:
         try:
             with self.gpu(shared=True):
                 # Held throughout: who waits for it at each call waits for everybody's timing at each call.
-                self.open()
-                self._calls()
+                self._tried()
         except Stop as stop:
             if stop.failure.kind != "oom" or not self.device:
                 raise
@@ -132,6 +131,16 @@ class Course:
                 self.stage("profile")
                 Profiling(self).run()
         self._remember()
+
+    def _tried(self) -> None:
+        """What fails ends before the GPU is let go: a process that leaves it disturbs a clock, too."""
+        try:
+            self.open()
+            self._calls()
+        except Stop:
+            if self.sandbox:
+                self.box.kill()
+            raise
 
     def _again_alone(self) -> None:
         """Others may have had the memory: what counts is whether it suffices for one."""

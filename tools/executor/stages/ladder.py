@@ -29,10 +29,8 @@ SEALED_HOST_BYTES = 64 << 20
 SLOWED = 1.05
 """So many times as long the baseline may take beside the candidate as alone."""
 SELF = (0.98, 1.02)
-CROWDED = 0.5
-"""Share of the time in which something waits for a processor from which the walls of blocks say nothing against a candidate."""
-TRIES = 2
-"""Of a size that speaks against the candidate, each on new values."""
+TRIES = 3
+"""Of a size that speaks against the candidate, each on new values and in a new process."""
 FORGIVEN = OURS | {"oom"}
 """What stops timing and says nothing against a candidate that was right: many results are kept at a time."""
 
@@ -104,10 +102,15 @@ class Ladder:
 
     def _enter(self) -> None:
         """A living sandbox; and no floors where the GPU is faster than its sheet."""
-        self.course.reopen()
+        self._living()
         if doubt := self.course.judge({"op": "peaks"})["doubt"]:
             self.surroundings.notes.append(f"no floor: {doubt}")
             self.floors = {name: {"cold": None, "warm": None} for name in self.floors}
+
+    def _living(self) -> None:
+        """A sandbox for the candidate, and no other one that is still being made."""
+        self.course.reopen()
+        self.course.worker.settle_spare()
 
     def _compile(self, cases: list[Message]) -> None:
         """The reference for each size; where one fails there is none, and the next ones are not waited for."""
@@ -129,8 +132,8 @@ class Ladder:
         self.self_ratio = self.contests[order[-1]["name"]].self_ratio()
 
     def _size(self, case: Message) -> None:
-        """One size; once more, on new values, if something speaks against the candidate or its claim cannot stand. What does so
-        twice is final."""
+        """One size; again, on new values, if something speaks against the candidate or its claim cannot stand. What does so each time
+        is final; a process that others slow down is not taken for the candidate, so it gets a new one before it is accused again."""
         for attempt in range(TRIES):
             contest = self._contest(case)
             size: TimedSize = self.course.guarded(partial(contest.run, case["name"], self.share_s))
@@ -141,8 +144,11 @@ class Ladder:
             against = self._against(case, contest, size)
             if against and attempt + 1 == TRIES:
                 raise against
-            if not against and not contest.agreement.doubtful:
+            if not against and (attempt or not contest.agreement.doubtful):
                 break
+            if against:
+                self.course.box.kill()
+                self._living()
         clock = contest.agreement
         if clock.ok:
             return
@@ -151,18 +157,18 @@ class Ladder:
             f"{clock.least:.1f}; {clock.granted:.1f} us are given"
         )
 
-    def _against(self, case: Message, contest: Contest, size: TimedSize) -> Stop | Untimed | None:
-        """What the times themselves say against the candidate, or against the host."""
+    def _against(self, case: Message, contest: Contest, size: TimedSize) -> Stop | None:
+        """What the times themselves say against the candidate."""
         if contest.fresh > FRESH_RATIO:
             message = f"calls on values that were never seen before take {contest.fresh:.2f} times as long"
             return Stop("suspected_hack", message, {"case": case["name"]})
         for blocks, clock in contest.clocks().items():
             if clock.far:
-                return self._by_walls(
+                message = (
                     "the device times that the candidate's process reports are far too short for the time that went by: "
-                    f"{clock.claim:.1f} us per call, and {clock.least:.1f} by the broker's clock",
-                    {"case": case["name"], "blocks": blocks},
+                    f"{clock.claim:.1f} us per call, and {clock.least:.1f} by the broker's clock"
                 )
+                return Stop("suspected_hack", message, {"case": case["name"], "blocks": blocks, "host_busy": self.surroundings.busy()})
         floors = self.floors[case["name"]]
         warm = size.warm["candidate_us"] if size.warm else None
         for us, floor in ((size.candidate_us, floors["cold"]), (warm, floors["warm"])):
@@ -170,13 +176,6 @@ class Ladder:
                 message = f"a call took {us:.2f} us; the least traffic and arithmetic of the task need {floor:.2f} us on this hardware"
                 return Stop("below_floor", message, {"case": case["name"]})
         return None
-
-    def _by_walls(self, message: str, detail: Message) -> Stop | Untimed:
-        """What walls say against the candidate, where its process was not kept from running by others."""
-        busy = self.surroundings.busy()
-        if busy is not None and busy > CROWDED:
-            return Untimed(f"something waited for a processor {busy:.0%} of the time, and {message}")
-        return Stop("suspected_hack", message, {**detail, "host_busy": busy})
 
     def _right_after(self) -> None:
         """A correctness case once more: who is right while it is watched may be wrong when it has run often."""
@@ -189,17 +188,15 @@ class Ladder:
         """The baseline when the candidate's process is gone: what that one left running must not have slowed it down."""
         for attempt in range(TRIES):
             self.course.box.kill()
-            # From here on the candidate does not make the host busy.
-            self.surroundings.look("alone")
             ratio = self.contests[case["name"]].slowed()
             if ratio <= SLOWED:
                 return
             if attempt + 1 < TRIES:
-                self.course.reopen()
-                self.course.worker.settle_spare()
+                self._living()
                 self._size(case)
-        message = f"the baseline takes at least {ratio:.2f} times as long beside the candidate as alone"
-        raise self._by_walls(message, {"case": case["name"]})
+        raise Stop(
+            "suspected_hack", f"the baseline takes at least {ratio:.2f} times as long beside the candidate as alone", {"case": case["name"]}
+        )
 
     def _contest(self, case: Message) -> Contest:
         """Gives both sides the same input sets."""
