@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
-from agents.syntax import HOPS, Number, bound, called, calls, defaults, values
+from agents.syntax import HOPS, Number, bound, called, calls, defaults, parse, values
 
 Kind = Literal["block", "programs", "warps", "stages"]
 OPTIONS: dict[str, tuple[Kind, int]] = {"num_warps": ("warps", 4), "num_stages": ("stages", 3)}
@@ -138,7 +138,7 @@ class Module:
 
     def __init__(self, source: str):
         self.text = source.encode()
-        self.tree = ast.parse(source)
+        self.tree = parse(source)
         self.starts = [0]
         for line in self.text.splitlines(keepends=True):
             self.starts.append(self.starts[-1] + len(line))
@@ -257,7 +257,7 @@ def grid(node: ast.expr) -> list[ast.expr]:
 
 def parses(text: bytes) -> bool:
     try:
-        ast.parse(text)
+        parse(text)
     except SyntaxError:
         return False
     return True

@@ -3,6 +3,8 @@
 import ast
 import hashlib
 
+from agents.syntax import parse
+
 
 def fingerprint(source: str) -> str:
     """Digest of a module without comments, docstrings and layout, and with its own names numbered in the order of appearance.
@@ -10,7 +12,7 @@ def fingerprint(source: str) -> str:
     Names that it does not define (`torch`, `tl`, builtins), attributes and keywords of calls stay. What does not parse is told by its text.
     """
     try:
-        tree = ast.parse(source)
+        tree = parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return digest(source)
     own = defined(tree)

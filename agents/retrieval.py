@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agents.syntax import parse
 from benchmark import suites
 from benchmark.errors import UserError
 
@@ -139,7 +140,7 @@ def words(text: str) -> list[str]:
 
 def computed(text: str) -> list[str]:
     """Canonical names of what the functions in a reference's text compute, repeated as they are."""
-    functions = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
+    functions = [node for node in ast.walk(parse(text)) if isinstance(node, ast.FunctionDef)]
     helpers = {function.name for function in functions}
     nodes = [node for function in functions for statement in function.body for node in ast.walk(statement)]
     names = [called(node, helpers).lower().replace("_", "") for node in nodes]
