@@ -21,7 +21,10 @@ LABELS = 260
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
 """Of methods' lines, beside their colours: told apart in print too."""
 INK = "var(--ink)"
-LEGEND = alt.Legend(title=None, orient="top", columns=4, symbolOpacity=1)
+WIDTH = 480
+"""Pixels that a chart has at least beside its labels, where two stand side by side."""
+LETTER = 6.5
+"""Pixels of a letter."""
 
 
 def rows(
@@ -74,7 +77,7 @@ def stacks(table: pl.DataFrame, label: str, part: str, title: str, colours: Mapp
     bars = chart(data).mark_bar(stroke="var(--surface)", strokeWidth=1).encode(
         y=alt.Y(f"{label}:N", title=None, sort=None, axis=alt.Axis(labelLimit=LABELS)),
         x=alt.X("value:Q", title=title, stack="zero", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%")),
-        color=alt.Color(f"{part}:N", scale=alt.Scale(domain=list(colours), range=list(colours.values())), legend=LEGEND),
+        color=alt.Color(f"{part}:N", scale=alt.Scale(domain=list(colours), range=list(colours.values())), legend=legend_of(list(colours))),
         order="order:Q",
         tooltip=tips(data.drop("order")),
     )  # fmt: skip
@@ -87,7 +90,7 @@ def heat(table: pl.DataFrame, label: str, title: str, methods: Sequence[str]) ->
     if data.is_empty():
         return None
     base = chart(data).encode(
-        x=alt.X("method:N", title=None, sort=list(methods), axis=alt.Axis(orient="top", labelAngle=0, labelLimit=140)),
+        x=alt.X("method:N", title=None, sort=list(methods), axis=across(methods)),
         y=alt.Y(f"{label}:N", title=None, sort=None, axis=alt.Axis(labelLimit=LABELS)),
         tooltip=tips(data),
     )
@@ -129,15 +132,27 @@ def unity(at: float | None) -> list[alt.Chart]:
     return [] if at is None else [chart(pl.DataFrame({"value": [at]})).mark_rule(strokeDash=[4, 3], color=INK).encode(x="value:Q")]
 
 
+def across(methods: Sequence[str]) -> alt.Axis:
+    """Names above columns; aslant where they would run into one another."""
+    fits = max(map(len, methods)) * LETTER < WIDTH / len(methods)
+    return alt.Axis(orient="top", labelLimit=LABELS, **{"labelAngle": 0} if fits else {"labelAngle": -30, "labelAlign": "left"})
+
+
+def legend_of(names: Sequence[str]) -> alt.Legend:
+    """Above the chart, in as many columns as its width has room for."""
+    columns = int(WIDTH / (LETTER * (max(map(len, names)) + 5)))
+    return alt.Legend(title=None, orient="top", columns=max(1, min(4, columns)), symbolOpacity=1, labelLimit=WIDTH)
+
+
 def by_method(methods: Sequence[str], legend: bool = True) -> alt.Color:
     """The same colour for a method in every chart."""
     scale = alt.Scale(domain=list(methods), range=[PALETTE[i % len(PALETTE)] for i in range(len(methods))])
-    return alt.Color("method:N", scale=scale, legend=LEGEND if legend else None)
+    return alt.Color("method:N", scale=scale, legend=legend_of(methods) if legend else None)
 
 
 def dash(methods: Sequence[str]) -> alt.StrokeDash:
     scale = alt.Scale(domain=list(methods), range=[DASHES[i % len(DASHES)] for i in range(len(methods))])
-    return alt.StrokeDash("method:N", scale=scale, legend=LEGEND)
+    return alt.StrokeDash("method:N", scale=scale, legend=legend_of(methods))
 
 
 def tips(data: pl.DataFrame) -> list[alt.Tooltip]:

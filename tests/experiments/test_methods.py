@@ -29,10 +29,15 @@ def test_models_are_named_where_they_differ(tmp_path: Path) -> None:
     assert labelled(runs) == ["geak, openai/x", "geak, openai/y"]
 
 
-def test_other_settings_are_another_method_by_the_runs_names(tmp_path: Path) -> None:
+def test_other_settings_are_another_method_by_what_differs(tmp_path: Path) -> None:
     runs = [
         run(tmp_path / "a", TASKS),
         run(tmp_path / "b", TASKS, config="budget: {usd: 2}\n"),
         run(tmp_path / "c", TASKS, scaffold="evolve"),
     ]
-    assert labelled(runs) == ["geak, a", "geak, b", "evolve"]
+    assert labelled(runs) == ["geak, budget.usd=-", "geak, budget.usd=2", "evolve"]
+
+
+def test_of_many_other_settings_the_runs_names_are_told(tmp_path: Path) -> None:
+    runs = [run(tmp_path / "a", TASKS), run(tmp_path / "b", TASKS, config="budget: {usd: 2, tokens: 3, gpu_s: 4}\n")]
+    assert labelled(runs) == ["geak, a", "geak, b"]
