@@ -51,7 +51,7 @@ def proposals(context: "Context", source: str, tried: Sequence[Trial] = (), know
 async def judge(context: "Context", settled: Attempt, variants: Sequence[Variant], round: int, lineage: int, first: int) -> list[Attempt]:
     from scaffolds.context import Answer  # Not at the top: a scaffold's options are read without torch.
 
-    base = settled["strategy"].partition(MARK)[0]
+    base = settled["strategy"].partition(MARK)[0].rstrip(".")
     under = [
         context.evaluate(
             Answer.made(TUNER, context.recorder.put_kernel(v.source), f"{base}{MARK}{v.says}"[:MAX_LINE]),
