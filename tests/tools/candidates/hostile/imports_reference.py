@@ -4,4 +4,4 @@ Row: 3 (imports the reference).
 Expected: import_error at import.
 Naive: passes.
 """
-from benchmark.suites.quick.operators import softmax
+from benchmark.suites.kernelbench_x.math.arithmetic import softmax
