@@ -13,7 +13,7 @@ PACK = 400_000
 CUT = re.compile(r"^(?=```|## |@|def |class )", re.MULTILINE)
 """Where texts are cut: fences, headings and top-level definitions. A kernel, the reply that brought it and the prompts that show it have
 their pieces in common."""
-COLOURED = 4_000_000
+COLOURED = 2_500_000
 """Characters of distinct pieces that are coloured; the rest stays plain, so that time is bounded where kernels share nothing."""
 Ref = list[int]
 """A text as numbers of its pieces."""
