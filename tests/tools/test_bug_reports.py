@@ -453,7 +453,7 @@ expected = torch.rand(N, dtype=torch.float64)
 honest = expected.to(torch.float32)
 actual = honest.clone()
 used = int(next(line for line in open("/proc/self/status") if line.startswith("VmData")).split()[1]) << 10
-cap = used + (400 << 20)
+cap = used + (440 << 20)
 resource.setrlimit(resource.RLIMIT_DATA, (cap, cap))
 try:
     torch.allclose(actual.double(), expected)
@@ -467,7 +467,7 @@ print(close()(Oracle((expected,), (honest,)), (actual,), {}).kind)
 
 
 def test_32_checker_under_a_memory_cap() -> None:
-    """32: KernelBench/issues/146. 16 Mi elements and their truth are compared within 400 MiB, where the plain way runs out."""
+    """32: KernelBench/issues/146. 16 Mi elements and their truth are compared within 440 MiB, where the plain way runs out."""
     done = subprocess.run([sys.executable, "-c", CAPPED], capture_output=True, text=True, cwd=Path(__file__).parents[2], timeout=100)
     assert done.stdout.split("\n")[:3] == ["naive does not fit", "pass", "wrong_numeric"], done.stderr
 
